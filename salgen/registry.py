@@ -1,9 +1,8 @@
 """Registries of plug-ins, which are found without importing them.
 
-A module that adds plug-ins carries a literal ``NAMES = ("grad-cam", ...)`` and, for each name, a
-frozen dataclass with ``name: ClassVar[str] = "grad-cam"``. Names and one-line descriptions are read
-from the source, so ``salgen list`` starts without torch. Third parties add theirs through entry
-points (``salgen.methods = my-method = package.module:MyMethod``).
+A plug-in is a frozen dataclass with a literal ``name = "grad-cam"`` in a module of its kind's package. Names and
+one-line descriptions are read from the source, so ``salgen list`` starts without torch. Third parties add theirs
+through entry points (``salgen.methods = my-method = package.module:MyMethod``).
 """
 
 from __future__ import annotations
@@ -184,15 +183,11 @@ def _own_entries(package: str) -> list[Entry]:
 
 def _entries_of(path: Path, module: str) -> list[Entry]:
     text = path.read_text(encoding="utf-8")
-    if "NAMES" not in text:
+    if not re.search(r"^    name(: .*)? = \"", text, re.MULTILINE):
         return []
-    names: tuple[str, ...] = ()
-    summaries = {}
+    found = []
     for node in ast.parse(text).body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "NAMES":
-            names = ast.literal_eval(node.value)
-        elif isinstance(node, ast.ClassDef):
-            for item in node.body:
-                if stated := re.match(r"name(?:: .*)? = '(.+)'", ast.unparse(item)):
-                    summaries[stated[1]] = (ast.get_docstring(node) or "").partition("\n")[0]
-    return [Entry(name, module, summaries[name]) for name in names]
+        for item in node.body if isinstance(node, ast.ClassDef) else ():
+            if stated := re.match(r"name(?:: .*)? = '(.+)'", ast.unparse(item)):
+                found.append(Entry(stated[1], module, (ast.get_docstring(node) or "").partition("\n")[0]))
+    return found

@@ -15,9 +15,6 @@ from salgen.generators.drawing.pictures import read_levels
 from salgen.parameters import param
 from salgen.types import Mask
 
-NAMES = ("action-xai",)
-
-
 FOLDER, PARTS = "ACT-X", ("train", "val", "test")
 IMAGES = ("images", "mpii_human_pose_v1/images")
 SUFFIXES = (".npy", ".png", ".jpg")

@@ -15,8 +15,6 @@ from salgen.datasets.picture_libraries.picture_sampling import UnusableError
 from salgen.progress import tracked
 from salgen.seeding import Stream
 
-NAMES = ("cancer-xai",)
-
 VERSION = "2"  # changes whenever another slice is taken
 DECATHLON, VOLUMES, LABELS = "Task07_Pancreas", "imagesTr", "labelsTr"
 CLASSES = ("healthy", "tumour")

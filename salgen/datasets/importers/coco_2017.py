@@ -7,8 +7,6 @@ from salgen.datasets.layouts.detection_datasets.annotated_importer import Annota
 from salgen.datasets.layouts.detection_datasets.coco_annotations import CocoCopy, open_coco
 from salgen.datasets.picture_libraries.coco import CLASSES
 
-NAMES = ("coco-2017",)
-
 
 @dataclass(frozen=True)
 class Coco2017(AnnotatedImages):

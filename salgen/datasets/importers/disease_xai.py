@@ -19,8 +19,6 @@ from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
 from salgen.datasets.picture_libraries.picture_sampling import counted
 from salgen.progress import tracked
 
-NAMES = ("disease-xai",)
-
 VERSION = "2"  # changes whenever another window or mask is taken
 FOLDER, EXPORTED, TEXTS = "LIDC-IDRI", "lidc2d", "tcia-lidc-xml"
 CLASSES = ("clear", "nodule")

@@ -9,8 +9,6 @@ from salgen.datasets.layouts.saliency_bench.attention_folders import with_attent
 from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
 from salgen.parameters import param
 
-NAMES = ("environment-xai",)
-
 FOLDER, PARTS = "places365_standard", ("train", "val")
 PLACES = {
     "nature": ("mountain", "pond", "waterfall", "field-wild", "forest-broadleaf", "rainforest"),

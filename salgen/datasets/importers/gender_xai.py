@@ -17,8 +17,6 @@ from salgen.datasets.picture_libraries.picture_sampling import counted
 from salgen.errors import SalgenError, readable
 from salgen.parameters import param
 
-NAMES = ("gender-xai",)
-
 WORDS = {
     "man": {"man", "men", "boy", "male", "guy", "gentleman"},
     "woman": {"woman", "women", "girl", "female", "lady"},

@@ -6,8 +6,6 @@ from salgen.datasets.layouts.gtsrb import SignFiles, SignPhotographs, open_gtsrb
 from salgen.datasets.layouts.imported import read_own_copy
 from salgen.generators.traffic_signs.drawn_signs import SignsWithSquare
 
-NAMES = ("gtsrb-square",)
-
 
 @dataclass(frozen=True)
 class GtsrbSquare(SignsWithSquare):

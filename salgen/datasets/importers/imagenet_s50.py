@@ -22,8 +22,6 @@ from salgen.generators.interfaces import Edit, Rendered, Scale
 from salgen.parameters import param
 from salgen.types import Mask
 
-NAMES = ("imagenet-s50",)
-
 # The fifty classes with ImageNet-S's names; the n-th has the id n in mask pictures.
 WORDS = {
     "n01443537": "goldfish", "n01491361": "tiger shark", "n01531178": "goldfinch",

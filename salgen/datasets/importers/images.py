@@ -11,8 +11,6 @@ from salgen.datasets.layouts.own_images.upright_pictures import read_picture
 from salgen.generators.drawing.pictures import resize_rgb
 from salgen.generators.interfaces import Context, Edit, Rendered, Scale
 
-NAMES = ("images",)
-
 
 @dataclass(frozen=True)
 class ImagesImporter(Reading):

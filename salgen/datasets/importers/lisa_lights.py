@@ -13,8 +13,6 @@ from salgen.generators.drawing.pictures import read_rgb, resize_nearest, resize_
 from salgen.generators.interfaces import Context, Edit, Rendered, Scale
 from salgen.parameters import param
 
-NAMES = ("lisa-lights",)
-
 
 @dataclass(frozen=True)
 class LisaLights(MaskRules, Imported):

@@ -30,8 +30,6 @@ from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
 from salgen.datasets.picture_libraries.picture_sampling import usable
 from salgen.types import Mask
 
-NAMES = ("object-xai",)
-
 ABOUT = (
     "PASCAL VOC 2012: the images of ImageSets/Segmentation whose objects are of one class; a mask is that class in the "
     "mask picture, and what is void there is not scored."

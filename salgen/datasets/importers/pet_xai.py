@@ -12,8 +12,6 @@ from salgen.datasets.layouts.saliency_bench.marked_images import Found, MarkedIm
 from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
 from salgen.parameters import param
 
-NAMES = ("pet-xai",)
-
 SPECIES = ("cat", "dog")
 
 FOLDER = "oxford-iiit-pet"  # torchvision unpacks the archives into it

@@ -20,8 +20,6 @@ from salgen.datasets.layouts.saliency_bench.marked_images import (
 from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
 from salgen.datasets.picture_libraries.picture_sampling import UnusableError, counted
 
-NAMES = ("security-xai",)
-
 PICTURES, TEXTS = "JPEGImages", ("Annotation", "Annotations")
 CLASSES = ("clear", "prohibited")
 ITEMS = ("gun", "knife", "wrench", "pliers", "scissors", "hammer")

@@ -8,8 +8,6 @@ from salgen.datasets.layouts.detection_datasets.annotated_importer import Annota
 from salgen.datasets.layouts.detection_datasets.voc_annotations import CLASSES, VocCopy, open_voc
 from salgen.parameters import param
 
-NAMES = ("voc-2012",)
-
 
 @dataclass(frozen=True)
 class Voc2012(AnnotatedImages):

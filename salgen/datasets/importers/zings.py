@@ -12,8 +12,6 @@ from salgen.datasets.picture_libraries.picture_sampling import found_at
 from salgen.generators.interfaces import Scale
 from salgen.parameters import param
 
-NAMES = ("zings",)
-
 NAMED = {"heroes": "hero", "villains": "villain"}
 FOLDERS = tuple(NAMED)
 ROOT = "zings"

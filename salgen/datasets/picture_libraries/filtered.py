@@ -15,8 +15,6 @@ from salgen.files import sha256_of
 from salgen.generators.composites.libraries import Composite, Library
 from salgen.generators.stand_ins import cutouts, sceneries
 
-NAMES = ("filtered",)
-
 OF_PAPER = 53  # classes of objects that the paper's filter left
 
 

@@ -9,8 +9,6 @@ from salgen.datasets.picture_libraries.stand_ins import StandIns, about_crops
 from salgen.errors import SalgenError
 from salgen.generators.composites.libraries import Composite, Library
 
-NAMES = ("own-copy",)
-
 
 @dataclass(frozen=True)
 class OwnCopy(StandIns):

@@ -18,8 +18,6 @@ from salgen.generators.stand_ins import cutouts, sceneries
 from salgen.progress import tracked
 from salgen.seeding import Stream
 
-NAMES = ("stand-ins",)
-
 VERSION = "2"  # changes whenever a drawn picture does, or the form of the file
 NOTES = (
     "Objects and scenes are drawn: {objects} kinds of objects and {scenes} kinds of scenes, with {pictures} pictures "

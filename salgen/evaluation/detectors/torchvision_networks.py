@@ -13,8 +13,6 @@ from torch import nn
 from torchvision.models import detection, get_model, list_models
 from salgen.errors import SalgenError, readable, unknown_name
 
-NAMES = ("torchvision",)
-
 SAFETENSORS = ".safetensors"
 COCO = detection.FasterRCNN_ResNet50_FPN_Weights.COCO_V1
 COCO_ARCHITECTURE = "fasterrcnn_resnet50_fpn"

@@ -19,8 +19,6 @@ from salgen.evaluation.models.inspection.grid import Grid
 from salgen.evaluation.models.inspection.model_view import ModelView, NetworkCache
 from salgen.evaluation.models.inspection.positions import ROUNDING, Positions, spans
 
-NAMES = ("raw-attention", "attention-rollout")
-
 
 @dataclass(frozen=True)
 class Tokens:

@@ -15,8 +15,6 @@ from salgen.evaluation.models.inspection.layers import find_layer
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.models.inspection.network_trace import NetworkTrace, hooked
 
-NAMES = ("generic-attention", "ag-cam", "legrad")
-
 
 @dataclass(frozen=True)
 class AttentionGradient(Attention):

@@ -14,8 +14,6 @@ from salgen.evaluation.models.inspection.network_trace import NetworkTrace, hook
 from salgen.parameters import param
 from salgen.seeding import Stream
 
-NAMES = ("cam",)
-
 _SIZES = (0.1, 1.0, 10.0, 100.0)  # sizes of test values: a head may be linear only near zero, or only far from it
 _ROUNDING = 16  # steps of the logits' own precision
 

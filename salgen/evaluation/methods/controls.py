@@ -8,8 +8,6 @@ from torch.nn import functional
 from salgen.evaluation.attribution.attribution_context import AttributionContext, Control
 from salgen.parameters import param
 
-NAMES = ("random", "constant", "all-ones", "center", "intensity", "sobel", "laplace")
-
 
 @dataclass(frozen=True)
 class Random(Control):

@@ -11,8 +11,6 @@ from salgen.evaluation.attribution.propagation import operations
 from salgen.evaluation.attribution.propagation.attnlrp_rules import ACTIVATIONS
 from salgen.evaluation.models.inspection.model_view import ModelView, NetworkCache
 
-NAMES = ("deep-lift",)
-
 SMALLEST = 1e-10  # where an input changes by less, its multiplier is the gradient
 
 

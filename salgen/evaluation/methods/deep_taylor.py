@@ -21,8 +21,6 @@ from salgen.evaluation.methods.lrp import RelevanceMethod
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.parameters import param
 
-NAMES = ("deep-taylor",)
-
 
 @dataclass(frozen=True)
 class DeepTaylor(RelevanceMethod):

@@ -10,8 +10,6 @@ from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.class_activation import ClassActivation, weighted
 from salgen.parameters import param
 
-NAMES = ("eigen-cam", "eigen-grad-cam", "kpca-cam", "fem")
-
 _SPREAD = 1e-6  # a standard deviation below this share of the values, or of their mean, is rounding in float32
 _TIE = 1e-6
 

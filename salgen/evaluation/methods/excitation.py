@@ -13,8 +13,6 @@ from salgen.evaluation.models.inspection.model_view import ModelView, NetworkCac
 from salgen.evaluation.models.inspection.network_trace import NetworkTrace
 from salgen.parameters import param
 
-NAMES = ("excitation-backprop", "contrastive-excitation-backprop")
-
 INPUT = "input"
 
 POOLS = (nn.MaxPool2d, nn.AvgPool2d, nn.AdaptiveMaxPool2d, nn.AdaptiveAvgPool2d)

@@ -9,8 +9,6 @@ from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.methods.path_gradients import blurred
 from salgen.parameters import param
 
-NAMES = ("extremal-perturbation",)
-
 CELLS, REACH = 32, 4  # cells of a mask along the shorter side; cells to each side that reach a pixel
 BLUR, LEVELS = 20 / 224, 8  # the strongest blur, as a share of the shorter side; number of blurs
 SMOOTHING = 0.09  # standard deviation that masks are smoothed with, as a share of the shorter side

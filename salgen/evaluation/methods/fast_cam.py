@@ -13,8 +13,6 @@ from salgen.evaluation.models.inspection.layers import layer_grid
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.parameters import param
 
-NAMES = ("fast-cam", "fast-cam++", "refine-cam")
-
 _OFFSET = 1e-7  # the authors', against the logarithm of zero
 _SPREAD = 1e-6  # a range below this share of the values is rounding in float32
 

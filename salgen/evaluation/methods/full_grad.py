@@ -10,8 +10,6 @@ from salgen.evaluation.attribution.reductions import resize
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.models.inspection.network_trace import NetworkTrace
 
-NAMES = ("full-grad",)
-
 
 @dataclass(frozen=True)
 class FullGrad(Method):

@@ -13,17 +13,6 @@ from salgen.evaluation.methods.gradient import normal_noise
 from salgen.evaluation.models.inspection.layers import layer_grid
 from salgen.parameters import param
 
-NAMES = (
-    "grad-cam",
-    "grad-cam++",
-    "xgrad-cam",
-    "hires-cam",
-    "layer-cam",
-    "smooth-grad-cam++",
-    "finer-cam",
-    "shapley-cam",
-)
-
 _EPSILON = 1e-6
 
 

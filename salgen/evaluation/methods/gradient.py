@@ -12,8 +12,6 @@ from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.parameters import param
 from salgen.seeding import Stream
 
-NAMES = ("gradient", "smoothgrad", "input-x-gradient", "integrated-gradients", "gradient-shap")
-
 
 @dataclass(frozen=True)
 class Gradient(Method):

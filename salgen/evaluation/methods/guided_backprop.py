@@ -14,8 +14,6 @@ from salgen.evaluation.methods.grad_cam import grad_cam
 from salgen.evaluation.models.inspection.gradient_check import check_gradient
 from salgen.evaluation.models.inspection.model_view import ModelView, NetworkCache
 
-NAMES = ("guided-backprop", "deconvnet", "guided-grad-cam")
-
 
 @dataclass(frozen=True)
 class ModifiedBackprop(Method):

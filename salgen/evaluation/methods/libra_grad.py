@@ -9,8 +9,6 @@ from salgen.evaluation.attribution.relevance import stabilised
 from salgen.evaluation.methods.lrp import Lrp
 from salgen.parameters import param
 
-NAMES = ("libragrad",)
-
 
 @dataclass(frozen=True)
 class LibraGrad(Lrp):

@@ -14,8 +14,6 @@ from salgen.evaluation.attribution.attribution_context import (
 from salgen.evaluation.models.inspection.random_state import random_state
 from salgen.parameters import param
 
-NAMES = ("lime", "kernel-shap")
-
 ENDS_WEIGHT = 1e6  # KernelSHAP: weight of the image, and of the image without any region
 RANK = 1e-10  # singular values below this share of the largest are rounding
 

@@ -9,8 +9,6 @@ from salgen.evaluation.attribution.relevance import STARTS, first_maps, relevanc
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.parameters import param
 
-NAMES = ("lrp-z", "lrp-alpha-beta")
-
 
 @dataclass(frozen=True)
 class RelevanceMethod(Method):

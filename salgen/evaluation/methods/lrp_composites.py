@@ -14,8 +14,6 @@ from salgen.evaluation.methods.lrp import Lrp
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.parameters import param
 
-NAMES = ("epsilon-gamma-box", "epsilon-plus-flat", "epsilon-alpha2-beta1-flat", "attn-lrp")
-
 
 @dataclass(frozen=True)
 class Composite(Lrp):

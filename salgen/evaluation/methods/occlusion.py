@@ -14,8 +14,6 @@ from salgen.evaluation.attribution.attribution_context import (
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.parameters import param
 
-NAMES = ("occlusion",)
-
 WINDOW, STRIDE = 15 / 224, 8 / 224  # shares of the image's side
 
 

@@ -10,8 +10,6 @@ from salgen.evaluation.attribution.reductions import resize
 from salgen.evaluation.methods.fast_cam import min_max_scaled
 from salgen.parameters import param
 
-NAMES = ("opti-cam",)
-
 
 @dataclass(frozen=True)
 class OptiCam(ClassActivation):

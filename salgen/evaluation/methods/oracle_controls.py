@@ -11,8 +11,6 @@ from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.parameters import by_parameters, param
 from salgen.registry import METHODS
 
-NAMES = ("untrained", "oracle", "oracle-edges", "oracle-7x7")
-
 CAM_SIDE = 7  # side of a residual network's last layer, for images of 224x224
 
 

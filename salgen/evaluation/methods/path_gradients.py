@@ -9,8 +9,6 @@ from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.parameters import param
 from salgen.types import Float64
 
-NAMES = ("idgi", "guided-ig", "blur-ig", "expected-gradients")
-
 BLUR = 50 / 224  # standard deviation of the strongest blur, as a share of the image's longer side
 _CLOSE = 1e-9  # the authors' tolerance of a distance
 

@@ -19,8 +19,6 @@ from salgen.parameters import param
 if TYPE_CHECKING:
     from zennit.core import BasicHook
 
-NAMES = ("pattern-net", "pattern-attribution")
-
 SMALLEST = 1e-30  # largest value of a map whose steps may vanish in single precision
 
 REFERENCE = (

@@ -20,8 +20,6 @@ from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.models.inspection.network_trace import NetworkTrace
 from salgen.parameters import param
 
-NAMES = ("poly-cam-plus", "poly-cam-minus", "poly-cam-pm")
-
 OUTLIERS = 0.001  # share of a map's values that is clipped at either end
 AUTHORS_FLOOR = 1e-12  # a local mean below it counts as that much
 FLOOR = 1e-6  # the same of a map's largest value

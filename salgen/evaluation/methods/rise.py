@@ -12,8 +12,6 @@ from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.parameters import param
 from salgen.seeding import Stream
 
-NAMES = ("rise",)
-
 
 @dataclass(frozen=True)
 class Rise(Perturbation):

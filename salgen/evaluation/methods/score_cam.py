@@ -14,8 +14,6 @@ from salgen.evaluation.models.inspection.layers import find_layer, layer_grid
 from salgen.evaluation.models.inspection.network_trace import hooked
 from salgen.parameters import param
 
-NAMES = ("score-cam", "ablation-cam", "recipro-cam")
-
 
 @dataclass(frozen=True)
 class ForwardActivation(ClassActivation):

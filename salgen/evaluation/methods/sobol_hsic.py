@@ -16,8 +16,6 @@ from salgen.evaluation.methods.lime_kernel_shap import grid
 from salgen.parameters import param
 from salgen.types import Float64
 
-NAMES = ("sobol", "hsic")
-
 
 @dataclass(frozen=True)
 class Dependence(Perturbation):

@@ -17,8 +17,6 @@ from salgen.evaluation.attribution.relevance import stabilised
 from salgen.evaluation.methods.attention_gradients import AttentionGradient, Heads, heads_of
 from salgen.evaluation.models.inspection.model_view import ModelView, NetworkCache
 
-NAMES = ("transformer-attribution",)
-
 _STABILISER = 1e-9  # the authors'
 
 

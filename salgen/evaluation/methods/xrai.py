@@ -10,8 +10,6 @@ from salgen.evaluation.methods.gradient import IntegratedGradients
 from salgen.parameters import param
 from salgen.types import Float64
 
-NAMES = ("xrai",)
-
 SIDE = 224  # pixels at which images are segmented; the next two are for these
 RADIUS = 5  # by which a segment is dilated
 LEAST = 50  # pixels that a segment has to add

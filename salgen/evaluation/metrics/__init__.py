@@ -1,1 +1,1 @@
-"""Metrics, one a file; a file that defines one carries a literal ``NAMES``."""
+"""Metrics, one a file."""

@@ -15,8 +15,6 @@ from salgen.types import Float64
 if TYPE_CHECKING:
     from torch import Tensor
 
-NAMES = ("average-drop", "average-increase")
-
 SMALLEST = 1e-12  # the smallest divisor
 SPACES = ("normalised", "pixel")
 SPACE = "where the map multiplies the image: after the model's normalisation, or before it"

@@ -11,8 +11,6 @@ from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.parameters import param
 from salgen.types import Float64, Mask
 
-NAMES = ("box-accuracy",)
-
 THRESHOLDS = np.arange(100) / 100  # thresholds for the map scaled to [0, 1]
 
 Levels = NDArray[np.int8]

@@ -11,8 +11,6 @@ from salgen.evaluation.metrics.inputs.ranking import Ranking, Values
 from salgen.parameters import by_parameters, param
 from salgen.types import Float64
 
-NAMES = ("g-cf", "idr", "idr-bam", "iir", "mcs", "mcr")
-
 TOP_PERCENTILE = 99
 
 

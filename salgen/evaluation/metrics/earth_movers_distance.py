@@ -9,8 +9,6 @@ from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.parameters import param
 from salgen.types import Float64
 
-NAMES = ("earth-movers-distance",)
-
 SMALLEST = 1e-12  # share of the mass that rounding leaves
 
 

@@ -19,14 +19,6 @@ from salgen.evaluation.metrics.inputs.metric import (
 from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.types import Float32, Float64
 
-NAMES = (
-    "attribution-cosine",
-    "attribution-rank-correlation",
-    "attribution-sign-share",
-    "completeness-error",
-    "false-attribution",
-)
-
 
 @dataclass(frozen=True)
 class AttributionMetric(MaskMetric):

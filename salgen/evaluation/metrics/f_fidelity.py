@@ -5,8 +5,6 @@ from typing import ClassVar
 from salgen.evaluation.metrics.inputs.metric import RetrainingMetric
 from salgen.parameters import param
 
-NAMES = ("f-fidelity-plus", "f-fidelity-minus")
-
 
 @dataclass(frozen=True)
 class FidelityPlus(RetrainingMetric):

@@ -16,8 +16,6 @@ from salgen.types import Float64, Mask
 if TYPE_CHECKING:
     from torch import Tensor
 
-NAMES = ("infidelity", "sensitivity-n")
-
 SIDE = 1 / 4  # side of a square, as a share of the image's shorter one
 
 

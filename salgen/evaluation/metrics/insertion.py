@@ -15,8 +15,6 @@ from salgen.types import Float64
 if TYPE_CHECKING:
     from torch import Tensor
 
-NAMES = ("insertion-auc", "deletion-auc", "srg")
-
 REFERENCES = ("blur", "black", "mean", "zero", "twin")  # images whose pixels replace those taken away
 IMAGES = tuple(kind for kind in REFERENCES if kind != "twin")  # all samples have them
 BLUR_SIDE, BLUR_SIGMA = 11, 5.0

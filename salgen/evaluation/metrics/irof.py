@@ -14,8 +14,6 @@ from salgen.seeding import Stream
 if TYPE_CHECKING:
     from torch import Tensor
 
-NAMES = ("irof",)
-
 SMALLEST = 1e-12  # the smallest divisor
 
 

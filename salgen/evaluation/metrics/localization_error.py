@@ -8,8 +8,6 @@ from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.parameters import param
 from salgen.types import Mask
 
-NAMES = ("localization-error", "mask-localization-error", "official-localization-error", "f1-box", "f1-mask")
-
 PAPER = "Aabid & Sicre, Foreground segmentation to measure deep neural networks interpretability"
 COMPAT_HELP = "`aabid`: 1 - recall, as in the paper's code"
 

@@ -9,8 +9,6 @@ from salgen.evaluation.metrics.inputs.metric import CONSTANT_MAP, ZERO_ENERGY, M
 from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.types import Float32, Float64
 
-NAMES = ("sparseness", "complexity", "edge-correlation")
-
 
 @dataclass(frozen=True)
 class Concentration(MaskMetric):

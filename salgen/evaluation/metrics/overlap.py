@@ -8,8 +8,6 @@ from salgen.evaluation.metrics.inputs.metric import ZERO_ENERGY, MaskMetric, com
 from salgen.evaluation.metrics.inputs.ranking import Ranking, hits_of_the_largest
 from salgen.parameters import by_parameters, param
 
-NAMES = ("iou", "dice", "precision", "recall", "iosr", "soft-f1", "mae")
-
 SALIENCY_BENCH, DOI = "Zhang et al. 2025, Saliency-Bench", "doi:10.1145/3711896.3737414"
 
 

@@ -10,8 +10,6 @@ from salgen.evaluation.metrics.ranking_metrics import RelevanceMass
 from salgen.parameters import by_parameters, param
 from salgen.types import Mask
 
-NAMES = ("pointing-game", "energy-pointing-game")
-
 
 @dataclass(frozen=True)
 class PointingGame(MaskMetric):

@@ -23,8 +23,6 @@ from salgen.parameters import param
 if TYPE_CHECKING:
     from salgen.evaluation.models.inspection.model_view import ModelView
 
-NAMES = ("parameter-randomization", "efficient-mprt", "label-randomization")
-
 ORDERS = ("cascading", "independent")
 
 

@@ -6,8 +6,6 @@ from salgen.evaluation.metrics.inputs.metric import TOO_FEW_NEGATIVES, ZERO_ENER
 from salgen.evaluation.metrics.inputs.ranking import Cut, Ranking, hits_of_the_largest
 from salgen.parameters import param
 
-NAMES = ("roc-auc", "average-precision", "prec99", "m-gt", "relevance-mass")
-
 
 @dataclass(frozen=True)
 class RocAuc(MaskMetric):

@@ -14,8 +14,6 @@ from salgen.types import Float64, Mask
 if TYPE_CHECKING:
     from torch import Tensor
 
-NAMES = ("road",)
-
 SHARES = tuple(share / 10 for share in range(1, 10))
 BESIDE, DIAGONAL = 1 / 6, 1 / 12  # weights of a pixel's neighbours
 NOISE = 0.01  # standard deviation, after normalisation

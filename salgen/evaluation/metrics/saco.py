@@ -13,8 +13,6 @@ from salgen.parameters import param
 if TYPE_CHECKING:
     from torch import Tensor
 
-NAMES = ("saco",)
-
 ROUNDING = 1e-5  # falls that differ by less are equal: networks answer in single precision
 
 

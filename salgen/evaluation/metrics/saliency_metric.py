@@ -15,8 +15,6 @@ from salgen.types import Float64
 if TYPE_CHECKING:
     from torch import Tensor
 
-NAMES = ("saliency-metric",)
-
 SMALLEST_SHARE = 0.05
 SMALLEST_PROBABILITY = 1e-12
 

@@ -13,8 +13,6 @@ from salgen.evaluation.metrics.inputs.ranking import Values
 from salgen.parameters import param
 from salgen.types import Float32, Float64
 
-NAMES = ("max-sensitivity", "class-sensitivity")
-
 NORMS = ("l2", "relative", "rms")
 
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from torch import Tensor
     from salgen.types import Float64
 
-NAMES = ("idsds", "part-deletion")
-
 DECIMALS = 5  # falls that agree in these are equal: networks answer in single precision
 
 

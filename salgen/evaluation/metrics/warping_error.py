@@ -11,8 +11,6 @@ from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.parameters import param
 from salgen.types import Mask
 
-NAMES = ("warping-error",)
-
 # Steps (row, column) around a pixel, in a circle from the east.
 AROUND = ((0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1), (1, 0), (1, 1))
 BITS = np.array([[8, 4, 2], [16, 0, 1], [32, 64, 128]])  # one for each of `AROUND`, where it lies

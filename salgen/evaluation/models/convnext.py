@@ -12,8 +12,6 @@ from salgen.parameters import param
 if TYPE_CHECKING:
     from torch import nn
 
-NAMES = ("convnext-tiny",)
-
 
 @dataclass(frozen=True)
 class ConvNeXt(FromTorchvision):

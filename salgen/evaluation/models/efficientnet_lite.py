@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
     from salgen.evaluation.models.own_networks import OwnNetwork
 
-NAMES = ("efficientnet-lite0", "efficientnet-lite1", "efficientnet-lite2")
-
 
 @dataclass(frozen=True)
 class _EfficientNetLite(FromFile):

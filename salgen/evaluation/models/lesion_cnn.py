@@ -13,8 +13,6 @@ from salgen.parameters import param
 if TYPE_CHECKING:
     from torch import nn
 
-NAMES = ("lesion-cnn",)
-
 
 @dataclass(frozen=True)
 class LesionCNN(Model):

@@ -12,8 +12,6 @@ from salgen.parameters import param
 if TYPE_CHECKING:
     from torch import nn
 
-NAMES = ("mobilenet-v2",)
-
 
 @dataclass(frozen=True)
 class MobileNetV2(FromTorchvision):

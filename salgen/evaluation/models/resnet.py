@@ -11,8 +11,6 @@ from salgen.evaluation.models.weight_sources import Seams
 if TYPE_CHECKING:
     from torch import nn
 
-NAMES = ("resnet18", "resnet50", "resnext50")
-
 
 @dataclass(frozen=True)
 class _Residual(Convolutional):

@@ -12,8 +12,6 @@ from salgen.parameters import param
 if TYPE_CHECKING:
     from torch import nn
 
-NAMES = ("scnn",)
-
 
 @dataclass(frozen=True)
 class SCNN(FromFile):

@@ -11,8 +11,6 @@ from salgen.evaluation.models.weight_sources import Seams
 if TYPE_CHECKING:
     from torch import nn
 
-NAMES = ("vgg16", "vgg19", "vgg11-bn")
-
 
 @dataclass(frozen=True)
 class _VGG(Convolutional):

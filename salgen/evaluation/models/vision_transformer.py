@@ -13,8 +13,6 @@ from salgen.parameters import param
 if TYPE_CHECKING:
     from torch import nn
 
-NAMES = ("vit-b-16",)
-
 
 @dataclass(frozen=True)
 class VisionTransformer(FromTorchvision):

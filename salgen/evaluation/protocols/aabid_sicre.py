@@ -7,8 +7,6 @@ from salgen.evaluation.protocols.paper_table import PaperTable, Row
 from salgen.evaluation.protocols.protocol import ADAM, Experiment, Networks, Protocol, stand_in_of
 from salgen.parameters import param
 
-NAMES = ("aabid-sicre",)
-
 PETS, RUN = "pet-xai", "pets"
 EXPLAINED = "grad-cam"
 METHODS = (EXPLAINED, "cam", "grad-cam++", "layer-cam", "eigen-cam", "all-ones")

@@ -8,8 +8,6 @@ from salgen.evaluation.protocols.paper_table import PaperTable, Row
 from salgen.evaluation.protocols.protocol import Experiment, Networks, Protocol
 from salgen.parameters import param
 
-NAMES = ("budding2021",)
-
 PERLIN, MRI = "perlin-lesions", "mri-lesions"
 ROC_AUC, MAP, PREC99 = "ROC-AUC", "mAP", "PREC99"
 METRICS = {ROC_AUC: "roc-auc", MAP: "average-precision", PREC99: "prec99"}

@@ -9,8 +9,6 @@ from salgen.evaluation.protocols.protocol import OUT, Experiment, Networks, Prot
 from salgen.parameters import by_parameters, param
 from salgen.registry import GENERATORS, METHODS
 
-NAMES = ("designed",)
-
 # Name of the data set: generator, parameters, network.
 DATASETS: Mapping[str, tuple[str, Mapping[str, Any], str]] = {
     "coloured-cells": ("coloured-cells", {}, "colour-counter"),

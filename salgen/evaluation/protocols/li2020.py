@@ -14,8 +14,6 @@ from salgen.evaluation.statistics.jackknife import Estimate, averaged, combined
 from salgen.parameters import param, parse_call
 from salgen.types import Float64
 
-NAMES = ("li2020",)
-
 STAND_IN, COMPOSITES = "multi-objects", "ebam"
 POSITIVE = "sum_pos"  # channel reduction of the code in which MCS was published
 STABILITY = "max-sensitivity:norm=rms"

@@ -13,8 +13,6 @@ from salgen.evaluation.statistics.jackknife import combined
 from salgen.parameters import param
 from salgen.types import Float64
 
-NAMES = ("saliency-bench",)
-
 GENDER, ENVIRONMENT, DISEASE, CANCER, SECURITY, PET, ACTION, OBJECT = DATASETS = (
     *("gender-xai", "environment-xai", "disease-xai", "cancer-xai"),
     *("security-xai", "pet-xai", "action-xai", "object-xai"),

@@ -18,8 +18,6 @@ from salgen.evaluation.protocols.claims import (
 from salgen.evaluation.protocols.protocol import ADAM, Experiment, Networks, Protocol, stand_in_of
 from salgen.parameters import param
 
-NAMES = ("szczepankiewicz2023",)
-
 SQUARE, ZINGS, LIGHTS, IMAGENET = DATASETS = ("gtsrb-square", "zings", "lisa-lights", "imagenet-s50")
 VARIANTS = ("original", "absent", "moved", "resized", "noisy_square", "noisy_background")
 IN_PLACE = ("original", "noisy_square", "noisy_background")  # the square is where training had it

@@ -17,8 +17,6 @@ from salgen.generators.painted_base import Painted, check_edit
 from salgen.parameters import param
 from salgen.types import Float64
 
-NAMES = ("bam",)
-
 OBJECTS = ("backpack", "bird", "dog", "elephant", "kite", "pizza", "stop sign", "toilet", "truck", "zebra")
 SCENES = (
     *("bamboo_forest", "bedroom", "bowling_alley", "bus_interior", "cockpit", "corn_field", "laundromat", "runway"),

@@ -9,8 +9,6 @@ from salgen.generators.composites.libraries import Composite, open_library
 from salgen.generators.interfaces import Scale
 from salgen.parameters import param
 
-NAMES = ("ebam",)
-
 FILTERED = "filtered"
 TEN = {"candidate_objects": OBJECTS, "candidate_scenes": SCENES}
 

@@ -19,8 +19,6 @@ from salgen.generators.painted_base import Painted, check_edit
 from salgen.parameters import param
 from salgen.types import Float64
 
-NAMES = ("multi-objects",)
-
 BOXES, OTHERS = "boxes", "others"
 ONCE = ("train", "val")  # splits that hold each image once
 LONGEST = 0.9  # largest side of a window, as a share of the image's

@@ -12,8 +12,6 @@ from salgen.parameters import param
 from salgen.seeding import Stream
 from salgen.types import Float32, Float64, Mask
 
-NAMES = ("cancelling-patches",)
-
 EVIDENCE = "evidence"
 CLASSES = ("blue", "red")
 SIGNS = (-1, 1)  # each class's sign

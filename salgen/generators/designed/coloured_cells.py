@@ -13,8 +13,6 @@ from salgen.parameters import param
 from salgen.seeding import Stream
 from salgen.types import Float32, Float64, Mask
 
-NAMES = ("coloured-cells",)
-
 # Levels of red, green and blue. Their sum is the same for all, so that integrated gradients from black err alike on
 # each; any two differ by more than a level in every channel.
 COLOURS = ((200, 150, 75), (75, 200, 150), (150, 75, 200), (225, 175, 25))

@@ -13,8 +13,6 @@ from salgen.parameters import param
 from salgen.seeding import Stream
 from salgen.types import Float32, Float64, Mask
 
-NAMES = ("logic-slots",)
-
 PRESENT = "present"
 FUNCTIONS = ("and", "or", "xor", "mod", "pairs")
 

@@ -16,7 +16,6 @@ from salgen.generators.painted_base import Drawn, check_edit
 from salgen.seeding import Stream
 from salgen.types import Float64
 
-NAMES = ("drawn-figures",)
 CLASSES = ("hero", "villain")
 COLOURS = ("white", "yellow")  # the eyes' colour, by class
 SIDES = ("left_eye", "right_eye")

@@ -19,8 +19,6 @@ from salgen.parameters import param
 from salgen.seeding import Stream
 from salgen.types import Float64
 
-NAMES = ("mri-lesions",)
-
 BIAS_CELLS = (2, 2)
 
 

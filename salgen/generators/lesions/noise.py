@@ -14,8 +14,6 @@ from salgen.parameters import param
 from salgen.seeding import Stream
 from salgen.types import Float64
 
-NAMES = ("pink-lesions", "white-lesions", "uniform-lesions", "simplex-lesions")
-
 
 @dataclass(frozen=True)
 class PinkLesions(Lesions):

@@ -18,8 +18,6 @@ from salgen.parameters import param
 from salgen.seeding import Stream
 from salgen.types import Float64
 
-NAMES = ("perlin-lesions",)
-
 ANGLE_BITS = 16
 
 

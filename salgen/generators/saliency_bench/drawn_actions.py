@@ -11,8 +11,6 @@ from salgen.generators.saliency_bench.drawn_people import DRESSES, PLACES, perso
 from salgen.generators.saliency_bench.marked_scene import CutoutScene, cutout
 from salgen.generators.stand_ins.cutouts.painting import sketch
 
-NAMES = ("drawn-actions",)
-
 THINGS = (
     *("banana", "book", "broccoli", "carrot", "clock", "fire hydrant", "hot dog", "keyboard", "laptop", "orange"),
     *("pizza", "stop sign", "teddy bear", "tv", "umbrella", "wine glass"),

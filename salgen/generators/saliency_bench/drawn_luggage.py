@@ -22,8 +22,6 @@ from salgen.generators.stand_ins.cutouts.sketch import Sketch, posed
 from salgen.seeding import Stream
 from salgen.types import Float64, Mask
 
-NAMES = ("drawn-luggage",)
-
 TOOLS = tuple(catalogue("tools.json"))
 THINGS = (
     *("apple", "backpack", "banana", "book", "bottle", "cell phone", "clock", "cup", "fork", "hair drier", "handbag"),

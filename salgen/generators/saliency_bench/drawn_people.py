@@ -12,8 +12,6 @@ from salgen.generators.stand_ins.cutouts.sketch import Sketch
 from salgen.generators.stand_ins.cutouts.skins import read_skins
 from salgen.parameters import param
 
-NAMES = ("drawn-people",)
-
 PEOPLE = "people.json"
 DRESSES: tuple[str, ...] = tuple(catalogue(PEOPLE)["clothes"])
 STANDING = ("stand", "wave", "akimbo")

@@ -11,8 +11,6 @@ from salgen.generators.stand_ins.cutouts.painting import sketch
 from salgen.generators.stand_ins.cutouts.sketch import Sketch
 from salgen.generators.stand_ins.cutouts.skins import Marking, Skin
 
-NAMES = ("drawn-pets",)
-
 MARKINGS = {
     "plain": None,
     "striped": Marking("upright", "b", 0.14),

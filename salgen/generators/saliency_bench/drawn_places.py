@@ -12,8 +12,6 @@ from salgen.parameters import param
 from salgen.seeding import Stream
 from salgen.types import Float64, Mask
 
-NAMES = ("drawn-places",)
-
 SHOWN = {
     "nature": ("badlands", "desert/sand", "iceberg", "mountain", "river", "volcano"),
     "urban": ("bridge", "church/outdoor", "gas_station", "palace", "parking_lot", "skyscraper"),

@@ -24,8 +24,6 @@ from salgen.parameters import param
 from salgen.seeding import Stream
 from salgen.types import Float64, Mask
 
-NAMES = ("textured-shapes",)
-
 SILHOUETTES = catalogue("silhouettes.json")  # (row, column) of a whole outline, or of its right half from the top down
 SHAPES = tuple(SILHOUETTES)
 

@@ -14,8 +14,6 @@ from salgen.generators.traffic_lights.streets import draw_street, seen_by_camera
 from salgen.parameters import param
 from salgen.types import Float64
 
-NAMES = ("drawn-lights",)
-
 COLOURS = ("green", "red")  # in the order of the labels
 END_LENSES = (2, 0)  # where the lamp of each class is in real traffic lights: green at the bottom, red at the top
 HOUSINGS = ((0.10, 0.102, 0.105), (0.14, 0.15, 0.14), (0.08, 0.12, 0.10), (0.46, 0.37, 0.08))  # mostly black

@@ -16,8 +16,6 @@ from salgen.parameters import param
 from salgen.seeding import Stream
 from salgen.types import Float64, Mask
 
-NAMES = ("drawn-signs",)
-
 SQUARE, TRAINING_SQUARE = "square", "training_square"
 VARIANTS = ("original", "absent", "moved", "resized", "noisy_square", "noisy_background")
 VARIANT_SPLITS = {f"test_{variant}": variant for variant in VARIANTS}

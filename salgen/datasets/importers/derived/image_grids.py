@@ -11,8 +11,6 @@ from salgen.generators.painted_base import check_edit
 from salgen.parameters import param
 from salgen.types import Mask
 
-NAMES = ("image-grids",)
-
 DISCONNECTED, GRIDPG = "disconnected", "gridpg"
 CELL, COPY, TWIN = "cell", "copy", "twin"
 

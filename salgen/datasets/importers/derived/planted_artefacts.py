@@ -13,8 +13,6 @@ from salgen.generators.interfaces import Context, Edit, Rendered, Scale
 from salgen.generators.painted_base import check_edit
 from salgen.parameters import param
 
-NAMES = ("planted-artefacts",)
-
 ARTEFACT = "artefact"
 
 

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from salgen.evaluation.models.classifier import Classifier
     from salgen.generators.designed.cancelling_patches import CancellingPatches
 
-NAMES = ("cancellation",)
 STRENGTH = 100.0  # a canceller's weight
 
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from salgen.evaluation.models.classifier import Classifier
     from salgen.generators.designed.coloured_cells import ColouredCells
 
-NAMES = ("colour-counter", "colour-counter-vit")
-
 
 @dataclass(frozen=True)
 class ColourCounter(DesignedNetwork):

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from salgen.datasets.importers.derived.image_grids import ImageGrids
     from salgen.evaluation.models.classifier import Classifier
 
-NAMES = ("difull", "dipart", "gridpg")
-
 FEATURES = "grid_features"
 
 

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from salgen.evaluation.models.classifier import Classifier
     from salgen.generators.designed.logic_slots import LogicSlots
 
-NAMES = ("slot-logic",)
-
 
 @dataclass(frozen=True)
 class SlotLogic(DesignedNetwork):
