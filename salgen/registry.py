@@ -187,7 +187,8 @@ def _entries_of(path: Path, module: str) -> list[Entry]:
         return []
     found = []
     for node in ast.parse(text).body:
-        for item in node.body if isinstance(node, ast.ClassDef) else ():
-            if stated := re.match(r"name(?:: .*)? = '(.+)'", ast.unparse(item)):
-                found.append(Entry(stated[1], module, (ast.get_docstring(node) or "").partition("\n")[0]))
+        if isinstance(node, ast.ClassDef):
+            for item in node.body:
+                if stated := re.match(r"name(?:: .*)? = '(.+)'", ast.unparse(item)):
+                    found.append(Entry(stated[1], module, (ast.get_docstring(node) or "").partition("\n")[0]))
     return found

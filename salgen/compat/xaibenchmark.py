@@ -9,8 +9,6 @@ References
 Zhang et al. 2025, *Saliency-Bench: a comprehensive benchmark for evaluating visual explanations* (KDD).
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 import numpy as np

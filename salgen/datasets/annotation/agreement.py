@@ -1,7 +1,5 @@
 """How far annotators agree: IoU of each two, Krippendorff's alpha over pixels, and their majority."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The maps of several methods for a batch of images, computed with shared passes."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Layer-wise relevance propagation: from the class down to the input, by the rules that a method chooses."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 import torch

@@ -1,7 +1,5 @@
 """The board of salgen-bench: a static site of its results, with a page for each method and each family of data."""
 
-from __future__ import annotations
-
 import datetime
 import io
 from collections.abc import Sequence

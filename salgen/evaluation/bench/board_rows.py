@@ -1,7 +1,5 @@
 """The rows of the board: standings by all worlds and by some, and where a method beats a floor."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 import numpy as np

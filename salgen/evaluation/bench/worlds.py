@@ -1,7 +1,5 @@
 """Worlds of salgen-bench 2: a data set and a network trained on it for reliance, from a frozen list of recipes."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

@@ -1,7 +1,5 @@
 """Transformer attribution: relevance of attention times its gradient, followed through all blocks."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """A paper's protocol as data, and the engine by which `salgen reproduce` runs it."""
 
-from __future__ import annotations
-
 import sys
 import warnings
 from abc import ABC, abstractmethod

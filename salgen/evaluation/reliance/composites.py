@@ -5,8 +5,6 @@ with their own objects filled in, and its twin is the photograph with the object
 fillings too, so this is weaker than a certificate, and has a name and columns of its own.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 import numpy as np

@@ -1,7 +1,5 @@
 """The array arguments of `score`: NumPy or tensors, checked, and brought into one form."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 import numpy as np

@@ -1,7 +1,5 @@
 """Scores of maps against masks and models, all ranking metrics from one sort per map."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 import numpy as np

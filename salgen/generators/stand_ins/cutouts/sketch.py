@@ -4,8 +4,6 @@ Sketches are read from the rows of a catalogue. A sketch has its own coordinates
 unit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
