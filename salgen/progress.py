@@ -16,7 +16,7 @@ Item = TypeVar("Item")
 EARLY = 0.05  # share of the work before which the time that is left cannot be told
 
 
-Advance = Callable[..., None]  # of the units done since the last call, by default 1, and how much of the work they are
+Advance = Callable[..., None]  # takes the units done since the last call, by default 1, and their share of the work
 
 
 @contextmanager

@@ -12,7 +12,7 @@ MOSTLY_ELSE = "certified on fewer than half of the images"
 DIRECTIONS = {True: "more is better", False: "less is better", None: "diagnostic"}
 
 
-COLUMNS = (  # of ``leaderboard.csv``; the page says what they mean
+COLUMNS = (  # in ``leaderboard.csv``; the page says what they mean
     *("dataset", "fingerprint", "split", "model", "trainings", "accuracy", "certified", "warning"),
     *("method", "reduction", "role", "metric", "variant", "direction", "n_clusters", "n_samples", "n_invalid_maps"),
     *("mean", "ci_low", "ci_high", "mean_worst_case", "normalised", "page"),

@@ -39,7 +39,7 @@ KINDS = (("clean", False, "tab:blue"), ("reliant", True, "tab:red"))
 
 DETECTION = (  # columns of ``detection.csv``
     *("method", "role", "reliant", "clean", "auroc", "low", "high"),
-    "trainings",  # of each dose, which the interval needs for at most 0.1 to both sides; NaN where that is not known
+    "trainings",  # how many of each dose the interval needs for at most 0.1 to both sides; NaN where that is not known
     # clean models at strength 0, the share of them whose mass is above chance, and its exact interval
     *("at_zero", "false_alarms", "alarms_low", "alarms_high"),
 )

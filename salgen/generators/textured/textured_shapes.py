@@ -143,7 +143,7 @@ class TexturedShapes(Painted):
     def _draw_place(self, context: Context) -> dict[str, Any]:
         """Size, turn and place of the thing, in shares of the image."""
         place = context.stream("place").uniform(4)
-        most = round(float(np.tan(np.pi * self.tilt / 360)), 9)  # of half the angle, the same on every machine
+        most = round(float(np.tan(np.pi * self.tilt / 360)), 9)  # half the angle's, the same on every machine
         low, high = (float(np.sqrt(share)) for share in self.area)
         return {
             "side": low + (high - low) * float(place[0]),
