@@ -22,7 +22,7 @@ from salgen.datasets.reading.reader import open_dataset
 from salgen.evaluation.protocols.budding2021 import MRI, PERLIN, Budding2021
 from salgen.evaluation.runs.artifacts.run_record import RECORD
 from salgen.evaluation.training.checkpoints import CARD, read_card
-from salgen.evaluation.training.trainer import Batching
+from salgen.evaluation.training.trainer import batching
 from salgen.evaluation.training.training_state import read_state
 from salgen.files import write_text
 from salgen.generators.factory import plugin_class
@@ -69,7 +69,8 @@ def progress_of(folder: Path, data: Path) -> Row:
         return {LEFT: UNFINISHED}
     setup, state, _ = stored
     epochs = len(state.history)
-    images = epochs * Batching.of(len(open_dataset(data, "train")), setup.settings["batch_size"]).images
+    size, steps = batching(len(open_dataset(data, "train")), setup.settings["batch_size"])
+    images = epochs * size * steps
     return {"seconds": state.seconds, "epochs": epochs, "images/s": images / state.training_seconds, LEFT: UNFINISHED}
 
 

@@ -16,7 +16,7 @@ from benchmarks.gpu.measuring import arithmetic, matrix_tflops, peak_gb, seconds
 from benchmarks.gpu.networks import PAPER, SMALL
 from benchmarks.gpu.reproduction import PERLIN, SETTINGS, made, on_device, progress_of
 from benchmarks.processes import within
-from salgen.evaluation.training.trainer import Batching, Trainer
+from salgen.evaluation.training.trainer import Trainer
 from salgen.evaluation.training.training import train
 from salgen.evaluation.training.training_data import DeviceSplit
 from salgen.evaluation.training.training_settings import choose_settings
@@ -43,7 +43,7 @@ def _epoch(name: str, bench: Bench) -> list[Row]:
         precision = "bf16-mixed" if name == "bf16" else "32-true"
         fabric = Fabric(accelerator=device.type, devices=1, precision=precision)  # type: ignore[arg-type]
         learner = Trainer.prepare(fabric, classifier, settings, images)
-        few = replace(learner, batching=Batching(learner.batching.size, min(STEPS, learner.batching.steps)))
+        few = replace(learner, steps=min(STEPS, learner.steps))
         labels = torch.randint(2, (images,), device=device)
         pixels = torch.randint(256, (images, 1, *size), dtype=torch.uint8, device=device)
         split, order = DeviceSplit(pixels, labels, labels), torch.randperm(images, device=device)
@@ -54,7 +54,7 @@ def _epoch(name: str, bench: Bench) -> list[Row]:
         epoch(few)
         if device.type == "cuda":
             torch.cuda.reset_peak_memory_stats(device)
-        rate = learner.batching.images / seconds(partial(epoch, learner), device)
+        rate = learner.size * learner.steps / seconds(partial(epoch, learner), device)
         row: Row = {"images/s": rate, "peak, GB": peak_gb(device)}
         row["GPU waits, share"] = share_waited(partial(epoch, few), device)
         row["TFLOP/s"] = rate * operations / 1e12

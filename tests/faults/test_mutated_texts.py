@@ -121,11 +121,10 @@ def test_mutated_config_files(request: pytest.FixtureRequest, box: Box, monkeypa
     """Files for --config; what they ask for is checked but not made, as they may ask for a billion images."""
 
     def describe(_: object, described: Manifest, folder: Path, *__: object) -> int:
-        folder.mkdir()
         (folder / "salgen.json").write_text(described.to_text())
         return 0
 
-    monkeypatch.setattr("salgen.datasets.making._make", describe)
+    monkeypatch.setattr("salgen.datasets.making._write", describe)
 
     def look(box: Box, path: Path, altered: bool, rng: Random) -> tuple[str, Calls]:
         words = ("make", "drawn-figures", str(box.out / "made"), "--config", str(path))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -14,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from salgen.datasets.format import png
+from salgen.errors import readable
 from salgen.files import atomic_path, cache_folder
 from salgen.parameters import canonical_json
 
@@ -65,11 +67,12 @@ class PictureFile:
     def __init__(self, path: Path, classes: Sequence[str]) -> None:
         self.path = path
         self.classes = tuple(classes)
-        self._file = pq.ParquetFile(path, page_checksum_verification=True)
-        stated = self._file.metadata.metadata
-        self.digest = stated[DIGEST].decode("ascii")
-        self.skipped: dict[str, int] = json.loads(stated.get(SKIPPED, b"{}"))
-        places = self._file.read(columns=list(PLACES))
+        with self._undamaged():
+            self._file = pq.ParquetFile(path, page_checksum_verification=True)
+            stated = self._file.metadata.metadata
+            self.digest = stated[DIGEST].decode("ascii")
+            self.skipped: dict[str, int] = json.loads(stated.get(SKIPPED, b"{}"))
+            places = self._file.read(columns=list(PLACES))
         self._rows: dict[tuple[str, str], list[int]] = {}
         for row, place in enumerate(zip(places["split"].to_pylist(), places["class"].to_pylist(), strict=True)):
             self._rows.setdefault(place, []).append(row)
@@ -107,4 +110,8 @@ class PictureFile:
         return pixels
 
     def _read(self, group: int) -> list[bytes]:
-        return list(self._file.read_row_group(group, columns=["picture"])["picture"].to_pylist())
+        with self._undamaged():
+            return list(self._file.read_row_group(group, columns=["picture"])["picture"].to_pylist())
+
+    def _undamaged(self) -> AbstractContextManager[None]:
+        return readable(f"{self.path} is damaged", ": remove it, and it is built again")

@@ -95,8 +95,9 @@ def explained(run: LoadedRun) -> str:
 
 def read_gallery(path: Path) -> GalleryArrays:
     """The arrays of a ``gallery.npz``: see :func:`salgen.evaluation.runs.gallery_maps.GalleryMaps.write`."""
-    with readable(f"{path.name} is damaged", ": remove it or evaluate again"), np.load(path) as file:
-        return {name: file[name] for name in ARRAYS}
+    with readable(f"{path.name} is damaged", ": remove it or evaluate again"), open(path, "rb") as file:
+        archive = np.load(file)
+        return {name: archive[name] for name in ARRAYS}
 
 
 def image_url(image: NDArray[np.uint8]) -> str:

@@ -1,10 +1,13 @@
 """Designed networks in runs: nothing is trained, and maps are compared with the data set's exact attributions."""
 
+import shutil
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import salgen
 from salgen.datasets.reading.reader import open_dataset
-from salgen.datasets.verification.spot_checks import _differing
+from salgen.datasets.verification.spot_checks import _sample_problems
 from salgen.errors import SalgenError
 from salgen.generators.factory import generator_of
 
@@ -57,12 +60,17 @@ def test_recipes_alone_have_attributions_too(cells, tmp_path):
 
 
 def test_a_changed_attribution_is_found(cells, tmp_path):
-    dataset = open_dataset(cells, "test")
-    (batch,) = dataset.batches(1, [0])
+    copy = shutil.copytree(cells, tmp_path / "copy")
+    dataset = open_dataset(copy, "test")
     generator = generator_of(dataset.spec, None)
-    assert _differing(generator, dataset, batch) == []
-    batch.attributions = batch.attributions + 1
-    assert _differing(generator, dataset, batch) == ["attribution"]
+    assert _sample_problems(generator, dataset, 0) == []
+    (shard,) = (copy / "data").glob("test*")
+    table = pq.read_table(shard)
+    place = table.column_names.index("attribution")
+    changed = pa.array((np.array(table["attribution"].to_pylist()) + 1).tolist(), table.schema.field(place).type)
+    pq.write_table(table.set_column(place, table.schema.field(place), changed), shard)
+    (problem,) = _sample_problems(generator, open_dataset(copy, "test"), 0)
+    assert problem == "sample test-000000: rendered again, it differs in attribution"
 
 
 def test_what_does_not_fit_is_said(cells, tmp_path):
