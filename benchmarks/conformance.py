@@ -1,6 +1,7 @@
-"""Which exact laws saliency methods of four libraries keep: ``python -m benchmarks.conformance`` fills conformance.md.
+"""Which exact laws saliency methods of five libraries keep: ``python -m benchmarks.conformance`` fills conformance.md.
 
-Each library is called as its documentation shows, by one function for all of its methods.
+Each library is called as its documentation shows, by one function for all of its methods. Quantus is in no extra of
+salgen: ``pip install --no-deps quantus==0.6.0`` first.
 """
 
 import re
@@ -41,6 +42,10 @@ OF_GRAD_CAM = (
     "ScoreCAM", "FullGrad",
 )  # fmt: skip
 OF_ZENNIT = ("EpsilonPlus", "EpsilonAlpha2Beta1", "EpsilonPlusFlat", "GuidedBackprop", "ExcitationBackprop")
+OF_QUANTUS = (
+    "Gradient", "Saliency", "InputXGradient", "IntegratedGradients", "DeepLift", "Deconvolution", "Occlusion",
+    "FeatureAblation", "KernelShap", "Lime", "LRP",
+)  # fmt: skip
 OF_SALGEN = (
     "gradient", "input-x-gradient", "integrated-gradients", "guided-backprop", "deconvnet", "deep-lift", "lrp-z",
     "guided-grad-cam", "occlusion:window=3,3,stride=1", "kernel-shap:n=50", "lime:n=50", "grad-cam", "grad-cam++",
@@ -71,6 +76,14 @@ def by_zennit(name: str, network: nn.Module, inputs: Tensor, targets: Tensor) ->
         return attributor(inputs, torch.eye(3, dtype=inputs.dtype)[targets])[1]
 
 
+def by_quantus(name: str, network: nn.Module, inputs: Tensor, targets: Tensor) -> Any:
+    """Maps of Quantus's adapter of captum, with its own defaults; channels are not added up."""
+    import quantus
+
+    values = quantus.explain(network, inputs.detach().numpy(), targets.numpy(), method=name, reduce_axes=())
+    return torch.from_numpy(values)
+
+
 def by_salgen(name: str, network: nn.Module, inputs: Tensor, targets: Tensor) -> Any:
     """Maps of salgen."""
     return salgen.explain(network, inputs, targets, method=name, reduce=None).values
@@ -82,6 +95,7 @@ def methods() -> Iterator[tuple[str, str, Explain]]:
         ("captum", OF_CAPTUM, by_captum),
         ("grad-cam", OF_GRAD_CAM, by_grad_cam),
         ("zennit", OF_ZENNIT, by_zennit),
+        ("quantus", OF_QUANTUS, by_quantus),
         ("salgen", OF_SALGEN, by_salgen),
     ):
         yield from ((library, name, partial(function, name)) for name in names)
