@@ -123,8 +123,8 @@ class Tables:
 def in_short(broken: Mapping[int, str]) -> str:
     """The numbers of laws, each with its share or its error; what fails on everything is said once."""
     errors = {found for found in broken.values() if re.match(r"\w+(Error|Exception): ", found)}
-    if 1 in broken and len(errors) == 1:
-        return f"all: {errors.pop()[:70]}"
+    if broken.get(1) in errors:
+        return f"all: {broken[1][:70]}"
     said = []
     for number, found in broken.items():
         share = re.search(r"([\d.]+)%", found)
