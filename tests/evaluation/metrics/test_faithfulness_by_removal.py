@@ -152,6 +152,11 @@ def test_a_map_that_says_nothing(model):
     assert np.abs(found["srg"]).max() < 1
 
 
+def test_sensitivity_n_is_zero_where_no_pixel_moves_the_network(model):
+    black = scored(model, "sensitivity-n:baseline=black", images=np.zeros_like(case(SIZE)["images"]))
+    assert (black["sensitivity-n:baseline=black"] == 0).all()
+
+
 def slow_gini(values):
     return sum(abs(a - b) for a in values for b in values) / (2 * len(values) ** 2 * np.mean(values))
 

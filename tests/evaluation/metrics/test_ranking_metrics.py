@@ -178,6 +178,15 @@ def test_authors_exact_is_scikit_learns_curve(case, steps):
         assert found == precision_score(mask.ravel(), saliency.ravel() >= threshold)
 
 
+def test_authors_exact_tells_a_constant_map_from_a_plateau_at_the_top():
+    mask = np.zeros((20, 20), dtype=bool)
+    mask[:2] = True
+    plateau = np.ones((20, 20), dtype=np.float32)
+    plateau[-1, -1] = 0
+    assert value(Prec99(compat="authors_exact"), np.ones_like(plateau), mask) == 0.0
+    assert value(Prec99(compat="authors_exact"), plateau, mask) == 1.0
+
+
 @pytest.mark.parametrize(("n", "allowed"), [(0, 0), (1, 0), (100, 0), (101, 1), (200, 1), (201, 2), (26_680, 266)])
 def test_limit_is_strictly_below_one_percent(n, allowed):
     assert allowed_false_positives(n) == allowed
