@@ -23,6 +23,8 @@ def draw(distribution: Mapping[str, Any]) -> dict[str, Any]:
     worlds, kept = [], []
     for number in range(distribution["worlds"]):
         for place, family in enumerate(families):
+            if number >= family.get("worlds", distribution["worlds"]):
+                continue
             name = f"{family['name']}-{number + 1}"
             streams = (
                 Stream("salgen-bench", distribution["seed"], name, tried) for tried in range(distribution["recipes"])
@@ -34,7 +36,9 @@ def draw(distribution: Mapping[str, Any]) -> dict[str, Any]:
             worlds.append({"name": name, "family": family["name"], "recipes": recipes})
             if (number + place) % distribution["kept"] == 0:
                 kept.append(name)
-    methods = [name for name in METHODS.names() if not METHODS.load(name).control]
+    methods = [
+        name for name in METHODS.names() if not METHODS.load(name).control and name not in distribution["too_dear"]
+    ]
     return {**{key: distribution[key] for key in stated}, "methods": methods, "kept": kept, "worlds": worlds}
 
 
