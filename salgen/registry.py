@@ -188,7 +188,7 @@ def _entries_of(path: Path, module: str) -> list[Entry]:
     found = []
     for node in ast.parse(text).body:
         if isinstance(node, ast.ClassDef):
-            for item in node.body:
+            for item in (item for item in node.body if isinstance(item, (ast.Assign, ast.AnnAssign))):
                 if stated := re.match(r"name(?:: .*)? = '(.+)'", ast.unparse(item)):
                     found.append(Entry(stated[1], module, (ast.get_docstring(node) or "").partition("\n")[0]))
     return found

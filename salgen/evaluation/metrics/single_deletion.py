@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 import numpy as np
@@ -48,13 +49,9 @@ class SingleDeletion(ModelMetric):
         falls = self._falls(data)
         places = grid(data.maps.shape[1], data.maps.shape[2], self.cells).numpy().ravel()
         sizes = np.bincount(places, minlength=falls.shape[1])
-        values, reasons = [], []
-        for saliency, fall in zip(data.maps, falls, strict=True):
-            means = np.bincount(places, saliency.ravel().astype(np.float64), len(fall)) / sizes
-            value, reason = _agreement(means, fall)
-            values.append(value)
-            reasons.append(reason)
-        return np.array(values), reasons
+        maps = (saliency.ravel().astype(np.float64) for saliency in data.maps)
+        means = (np.bincount(places, saliency, falls.shape[1]) / sizes for saliency in maps)
+        return _measured([_agreement(*both) for both in zip(means, falls, strict=True)])
 
     def _falls(self, data: MetricInputs) -> Float64:
         """How far the target's logit falls without each cell, (N, cells)."""
@@ -103,8 +100,7 @@ class PartDeletion(ModelMetric):
 
     def measure(self, data: MetricInputs) -> Measured:
         """In [-1, 1]; of several acceptable masks the first counts."""
-        found = [self._of_sample(data, sample) for sample in range(len(data))]
-        return np.array([value for value, _ in found]), [reason for _, reason in found]
+        return _measured([self._of_sample(data, sample) for sample in range(len(data))])
 
     def _of_sample(self, data: Any, sample: int) -> tuple[float, str]:
         from scipy import ndimage
@@ -120,6 +116,11 @@ class PartDeletion(ModelMetric):
         return _agreement(
             ndimage.sum_labels(data.maps[sample], parts, numbers), (logits[0] - logits[1:]).round(DECIMALS)
         )
+
+
+def _measured(found: Sequence[tuple[float, str]]) -> Measured:
+    """The values and the reasons, from those of each sample."""
+    return np.array([value for value, _ in found]), [reason for _, reason in found]
 
 
 def _agreement(shown: Float64, falls: Float64) -> tuple[float, str]:

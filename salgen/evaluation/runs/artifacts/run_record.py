@@ -195,7 +195,7 @@ class RunRecord:
     notes: list[str] = field(default_factory=list)
     # files of maps that the run keeps, each with the digest of everything that its maps depend on
     maps: dict[str, str] = field(default_factory=dict)
-    # of the run whose maps were scored, if that is another run: `record_sha256`, `created`, `device` and `versions`
+    # `record_sha256`, `created`, `device` and `versions` of the run whose maps were scored, if that is another run
     scored_from: dict[str, Any] | None = None
     maps_left_out: list[str] | None = None  # in a published record, the methods whose maps are not published
 
