@@ -15,9 +15,13 @@ settings.register_profile("random", deadline=None, max_examples=20)
 settings.register_profile("torture", derandomize=True, deadline=None, max_examples=100)
 
 
+gc.disable()  # what is collected stays
+
+
 def pytest_collection_finish():
     """The garbage collector passes over modules and tests, which stay."""
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)
