@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 import numpy as np
@@ -57,23 +57,18 @@ class SingleDeletion(ModelMetric):
         """How far the target's logit falls without each cell, (N, cells)."""
         import torch
         from salgen.evaluation.methods.lime_kernel_shap import grid
-        from salgen.evaluation.models.inspection.model_view import score_gradient
 
         images, empty = data.predictor.inputs, reference_images(data, self.baseline)
         places = grid(images.shape[2], images.shape[3], self.cells).to(images.device)
         count = int(places.max()) + 2  # the last one is the image itself
         numbers = torch.arange(len(data) * count, device=images.device)
         owners, gone = numbers // count, (numbers % count).view(-1, 1, 1, 1)
-        targets = torch.tensor(data.targets, device=images.device)[owners]
 
         def inputs(part: slice) -> Tensor:
             return torch.where(places == gone[part], empty[owners[part]], images[owners[part]])
 
-        def value(logits: Tensor, part: slice) -> Tensor:
-            return (logits.double() * score_gradient(logits, targets[part], "logit")).sum(dim=1)
-
-        logits = data.predictor.batches.values(data.predictor.view, len(numbers), inputs, value).view(-1, count)
-        return np.asarray((logits[:, -1:] - logits[:, :-1]).cpu().numpy().round(DECIMALS))
+        logits = _logits(data, owners, inputs).reshape(-1, count)
+        return (logits[:, -1:] - logits[:, :-1]).round(DECIMALS)
 
 
 @dataclass(frozen=True)
@@ -98,24 +93,50 @@ class PartDeletion(ModelMetric):
         "methods, doi:10.48550/arXiv.2308.06248, single deletion"
     )
 
-    def measure(self, data: MetricInputs) -> Measured:
+    def measure(self, data: Any) -> Measured:
         """In [-1, 1]; of several acceptable masks the first counts."""
-        return _measured([self._of_sample(data, sample) for sample in range(len(data))])
-
-    def _of_sample(self, data: Any, sample: int) -> tuple[float, str]:
+        import torch
         from scipy import ndimage
-        from salgen.evaluation.metrics.inputs.batched_predictor import logits_of
 
-        parts, count = ndimage.label(data.masks[sample, 0], np.ones((3, 3)))
-        twin = data.twins[sample]
-        if twin is None or count < 2:
-            return np.nan, NO_TWIN if twin is None else ONE_PART
-        image, numbers = data.images[sample], np.arange(1, count + 1)
-        shown = np.stack([image, *(np.where(parts == number, twin, image) for number in numbers)])
-        logits = logits_of(data.view, data.max_memory)(shown)[:, data.targets[sample]]
-        return _agreement(
-            ndimage.sum_labels(data.maps[sample], parts, numbers), (logits[0] - logits[1:]).round(DECIMALS)
-        )
+        labelled = [ndimage.label(mask, np.ones((3, 3))) for mask in data.masks[:, 0]]
+        faults = [
+            NO_TWIN if twin is None else ONE_PART if count < 2 else ""
+            for twin, (_, count) in zip(data.twins, labelled, strict=True)
+        ]
+        usable = [sample for sample, fault in enumerate(faults) if not fault]
+        todo = [(sample, number) for sample in usable for number in range(labelled[sample][1] + 1)]  # 0: the image
+
+        def inputs(part: slice) -> Tensor:
+            pixels = [
+                np.where((labelled[sample][0] == number) & (number > 0), data.twins[sample], data.images[sample])
+                for sample, number in todo[part]
+            ]
+            normalised: Tensor = data.predictor.normalised(data.predictor.view.like(torch.tensor(np.stack(pixels))))
+            return normalised
+
+        owners = np.array([sample for sample, _ in todo], dtype=np.int64)
+        logits = _logits(data, torch.from_numpy(owners), inputs) if usable else np.empty(0)
+        measured = [(np.nan, fault) for fault in faults]
+        for sample in usable:
+            (parts, count), own = labelled[sample], logits[owners == sample]
+            sums = ndimage.sum_labels(data.maps[sample], parts, range(1, count + 1))
+            measured[sample] = _agreement(sums, (own[0] - own[1:]).round(DECIMALS))
+        return _measured(measured)
+
+
+def _logits(data: MetricInputs, owners: Tensor, inputs: Callable[[slice], Tensor]) -> Float64:
+    """The target's logit of changed images, (n,); `owners`, int64 (n,), are the samples that they are made of."""
+    import torch
+    from salgen.evaluation.models.inspection.model_view import score_gradient
+
+    device = data.predictor.inputs.device
+    targets = torch.tensor(data.targets, device=device)[owners.to(device)]
+
+    def value(logits: Tensor, part: slice) -> Tensor:
+        return (logits.double() * score_gradient(logits, targets[part], "logit")).sum(dim=1)
+
+    values = data.predictor.batches.values(data.predictor.view, len(owners), inputs, value)
+    return np.asarray(values.cpu().numpy())
 
 
 def _measured(found: Sequence[tuple[float, str]]) -> Measured:

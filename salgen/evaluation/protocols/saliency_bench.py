@@ -177,7 +177,7 @@ class SaliencyBench(Protocol):
     )
     methods: ClassVar[tuple[str, ...]] = METHODS
     networks: ClassVar[Networks] = {"demo": ("resnet18", VIT), "small": ("resnet18", VIT), "full": (*CNNS, VIT)}
-    limits: ClassVar[Mapping[str, int | None]] = {"demo": 48, "small": 200, "full": None}
+    limits: ClassVar[Mapping[str, int | None]] = {"demo": 24, "small": 200, "full": None}
     papers: ClassVar[tuple[str, ...]] = DATASETS
     title: ClassVar[str] = "The paper's tables"
     claims: ClassVar[tuple[Claim, ...]] = CLAIMS

@@ -19,6 +19,7 @@ from salgen.evaluation.attribution.batch_explainer import BatchExplainer
 from salgen.evaluation.attribution.reductions import REDUCTIONS, reduce_channels, resize
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.model_view import ModelView
+from salgen.evaluation.models.inspection.network_trace import check_deterministic, forward_pass
 from salgen.registry import METHODS
 from salgen.testing.methods import state_of
 
@@ -574,6 +575,15 @@ def test_random_numbers_in_the_forward_pass_are_refused_and_leave_no_trace():
 def test_a_model_that_looks_at_its_batch_is_said():
     with pytest.warns(SalgenWarning, match="depends on the other images of its batch"):
         salgen.explain(Odd(lambda x: x - x.mean()), IMAGES, 0, method="gradient")
+
+
+def test_the_answer_beside_others_is_compared_with_that_of_the_same_image():
+    view = ModelView.of(Odd())
+    first, second = torch.rand(2, 1, 3, 4, 8)
+    forward_pass(view, first)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_deterministic(view, 3 * second)
 
 
 @pytest.mark.parametrize("method", ["gradient", "input-x-gradient"])

@@ -62,6 +62,7 @@ class NetworkTrace:
 class ForwardPass:
     """One image's forward pass."""
 
+    image: Tensor  # (1, C, h, w)
     logits: Tensor  # (1, K)
     bytes: int  # the size of all that it computes, intermediate results included
     largest: int  # the size of the largest of these
@@ -78,12 +79,13 @@ def forward_pass(view: ModelView, image: Tensor) -> ForwardPass:
 
 
 def _run_forward(_name: str, view: ModelView, image: Tensor) -> ForwardPass:
+    kept = image.detach().clone()  # a network may write into its input
     with torch.no_grad(), random_state("first look"):
         with view.failures(image):
             learn(view.network, image)
         with _Counter() as counter:
             logits = view.logits(image)
-    return ForwardPass(logits, counter.bytes, counter.largest)
+    return ForwardPass(kept, logits, counter.bytes, counter.largest)
 
 
 _forward_pass = NetworkCache(_run_forward)
@@ -110,7 +112,8 @@ def check_deterministic(view: ModelView, image: Tensor) -> None:
 
 def _is_batch_independent(_name: str, view: ModelView, image: Tensor) -> bool:
     """True if an image's logits are the same beside another image."""
-    alone = forward_pass(view, image).logits
+    first = forward_pass(view, image)  # perhaps of another image, which was seen before
+    image, alone = first.image, first.logits
     with torch.no_grad(), random_state("first look"):
         before = _generator_states(image)
         try:
