@@ -118,15 +118,18 @@ class Results:
             for world in self.worlds
             if world.rows["training_seed"].nunique() == 2
         ]
-        again = [table.iloc[0, 1] for table in twice]
-        pairs = self.means.corr("spearman").to_numpy()[np.triu_indices(len(self.means.columns), 1)]
-        return markdown_table(
-            ["orders of", "pairs", "mean correlation", "from", "to"],
-            [
-                [name, str(len(values)), f"{np.mean(values):.2f}", f"{np.min(values):.2f}", f"{np.max(values):.2f}"]
-                for name, values in (("two trainings of one world", again), ("two worlds", pairs))
-            ],
-        )
+        found = [("two trainings of one world", table.iloc[0, 1]) for table in twice]
+        orders = self.means.corr("spearman")
+        for first, second in combinations(self.worlds, 2):
+            data = "one family of data" if first.family == second.family else "two families"
+            network = "one architecture" if first.recipe.model == second.recipe.model else "two architectures"
+            found.append((f"worlds of {data}, {network}", orders.loc[first.name, second.name]))
+        table = pd.DataFrame(found, columns=["orders", "rho"]).groupby("orders")["rho"].describe()
+        rows = [
+            [name, f"{row['count']:.0f}", *(f"{row[of]:.2f}" for of in ("mean", "min", "max"))]
+            for name, row in table.sort_values("mean", ascending=False).iterrows()
+        ]
+        return markdown_table(["orders of", "pairs", "mean correlation", "from", "to"], rows)
 
     def floors(self) -> str:
         """In how many worlds methods are better and worse than the strongest map that ignores the network."""

@@ -118,7 +118,7 @@ def family_of(call: str) -> str:
 
 
 def headline(scores: WorldScores, methods: Sequence[str], tables: Sequence[pd.DataFrame] = ()) -> pd.DataFrame:
-    """A row for each method and floor, the least regret first, those of one family last.
+    """A row for each method and floor, the least regret first; those of one family, or few worlds, last.
 
     `regret` is how far it lies below the best of the `methods` in a world. `ahead` is how often it is better than
     Grad-CAM; a tie counts half. Intervals of 95 % are Student's over families. The `tables` of worlds give `CHOICE`.
@@ -140,7 +140,8 @@ def headline(scores: WorldScores, methods: Sequence[str], tables: Sequence[pd.Da
     table = table.assign(
         role=pd.Series(roles), family=pd.Series(families), worlds=(~np.isnan(regret)).sum(axis=0)
     ).sort_values("regret")
-    return table.sort_values("regret_high", key=pd.isna, kind="stable")
+    last = (table["worlds"] < len(regret) / 2) | table["regret_high"].isna()
+    return table.loc[last.sort_values(kind="stable").index]
 
 
 def _ahead(difference: Float64) -> Float64:

@@ -20,13 +20,12 @@ from salgen.evaluation.bench.published import is_certified, published_rows, stor
 from salgen.evaluation.bench.questions import WorldScores
 from salgen.evaluation.results.run import Run
 from salgen.evaluation.runs.running import evaluate
-from salgen.evaluation.runs.source_run import copy_checkpoint
 from salgen.evaluation.statistics.comparison_groups import is_ceiling
 from salgen.evaluation.statistics.score_cube import SCORES
-from salgen.evaluation.training.checkpoints import WEIGHTS, load_checkpoint, read_card, save_checkpoint
+from salgen.evaluation.training.checkpoints import CARD, WEIGHTS, load_checkpoint, read_card, save_checkpoint
 from salgen.evaluation.training.training import train
 from salgen.evaluation.training.training_settings import RELIANCE
-from salgen.files import write_text
+from salgen.files import copy_file, write_text
 
 RECIPES = Path(__file__).with_name("salgen-bench-2.json")
 WORLDS, WORK = "worlds", "work"  # the folder among results; in it, the folder for unfinished worlds
@@ -133,7 +132,8 @@ def run_world(spec: WorldSpec, world: World, out: Path, **options: Any) -> Path:
     if runs:
         store_rows([published_rows(run) for run in runs], results)
         if kept:
-            copy_checkpoint(folder / NETWORK.format(0), results / NETWORK.format(0))
+            for name in (CARD, WEIGHTS):  # patterns are larger, and can be fitted again
+                copy_file(folder / NETWORK.format(0) / name, results / NETWORK.format(0) / name)
     write_text(results / RECORD, json.dumps({"passed": bool(runs), "attempts": attempts}, indent=1) + "\n")
     shutil.rmtree(work)
     return results

@@ -36,6 +36,11 @@ def test_the_headline_is_regret_and_the_share_of_worlds_ahead_of_grad_cam():
     assert table.loc["lime", ["role", "family"]].tolist() == ["method", "perturbation"]
     tables["0-0"]["raw-attention"] = 1.0  # the best method of its only world
     assert headline(WorldScores.of(tables, families), [*METHODS, "raw-attention"]).index[-1] == "raw-attention"
+    for name in list(tables)[1:4]:  # and of four out of ten, in two families
+        tables[name]["raw-attention"] = 1.0
+    few = headline(WorldScores.of(tables, families), [*METHODS, "raw-attention"])
+    assert few["regret_high"].notna().all()
+    assert few.index[-1] == "raw-attention"
 
 
 def test_regret_is_against_the_best_method_even_where_a_floor_is_better():
