@@ -19,6 +19,7 @@ from salgen.errors import SalgenWarning
 from salgen.evaluation.attribution.method_selection import select_methods
 from salgen.evaluation.bench.standing import COSTS
 from salgen.evaluation.bench.worlds import world_spec
+from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.registry import MODELS
 
@@ -39,13 +40,16 @@ def costs(kind: str) -> pd.DataFrame:
     spec = world_spec()
     settings = next(recipe.settings for world in spec.worlds for recipe in world.recipes if recipe.model == kind)
     known = {field.name for field in fields(MODELS.load(kind))}
-    network = MODELS.create(kind, {name: settings[name] for name in settings if name in known})
-    network = network.build(3, CLASSES, (SIDE, SIDE)).eval()
+    plugin = MODELS.create(kind, {name: settings[name] for name in settings if name in known})
+    network = plugin.build(3, CLASSES, (SIDE, SIDE))
+    network = Classifier(network, plugin.normalise(3), plugin.cam_layer(network)).eval()
     image = torch.rand(1, 3, SIDE, SIDE)
     view = ModelView.of(network)  # what is learnt of a network is no cost of a map
     methods, _ = select_methods(list(spec.methods), spec.scale).defined_for(view, image)
     forward = operations(lambda: network(image))
-    given = {"patterns": salgen.fit_patterns(network, image)} if kind == KINDS[0] else {}
+    given = {"references": torch.rand(8, 3, SIDE, SIDE)}
+    if kind == KINDS[0]:
+        given["patterns"] = salgen.fit_patterns(network, image)
     rows = {}
     for call, method in methods.items():
         if not method.control:
