@@ -14,12 +14,11 @@ settings.register_profile("fixed", derandomize=True, deadline=None, max_examples
 settings.register_profile("random", deadline=None, max_examples=20)
 settings.register_profile("torture", derandomize=True, deadline=None, max_examples=100)
 
-
-gc.disable()  # what is collected stays
+gc.disable()
 
 
 def pytest_collection_finish():
-    """The garbage collector passes over modules and tests, which stay."""
+    """The garbage collector waits until all is collected, and passes over modules and tests, which stay."""
     gc.freeze()
     gc.enable()
 

@@ -167,7 +167,9 @@ def keep_for_scoring(data: Dataset, models: Sequence[EvaluatedModel], run: Path)
     for model in models:
         kept = checkpoint_of(run, model.name, model.seed, model.digest)
         if kept is None and (model.folder / WEIGHTS).is_file():
-            copy_checkpoint(model.folder, run / CHECKPOINTS / f"{folder_name(model.name)}-seed{model.seed}")
+            target = run / CHECKPOINTS / f"{folder_name(model.name)}-seed{model.seed}"
+            for path in checkpoint_files(model.folder):
+                copy_file(path, target / path.name)
         elif kept is None:
             warn(f"the weights of {model.name} are not kept: metrics that query the model cannot be scored from maps")
 
@@ -184,9 +186,3 @@ def checkpoint_of(run: Path, model: str, seed: int, digest: str) -> Path | None:
 def checkpoint_files(folder: Path) -> list[Path]:
     """The files of a checkpoint: its card, its weights, and the patterns that were fitted to it."""
     return [folder / CARD, folder / WEIGHTS, *sorted(folder.glob("patterns-*.safetensors"))]
-
-
-def copy_checkpoint(folder: Path, target: Path) -> None:
-    """Copy the files of a checkpoint to another folder, which is made."""
-    for path in checkpoint_files(folder):
-        copy_file(path, target / path.name)
