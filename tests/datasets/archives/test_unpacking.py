@@ -1,6 +1,5 @@
 """Whatever an archive holds, nothing is written outside the target, and what is wrong is one line."""
 
-import gzip
 import hashlib
 import io
 import os
@@ -8,10 +7,11 @@ import stat
 import tarfile
 import warnings
 import zipfile
+from itertools import product
 import pytest
 from made_datasets import contents
 import salgen
-from salgen.datasets.archives import archive_formats, unpacking
+from salgen.datasets.archives import unpacking
 from salgen.datasets.archives.archive_formats import SUFFIXES
 from salgen.datasets.archives.unpacking import unpack, unpacked
 from salgen.datasets.archives.writing import archive
@@ -49,15 +49,9 @@ def in_zip(path, members):
     return path
 
 
-def of_kind(kind, name="squares/x"):
+def of_kind(kind, name, link=""):
     info = tarfile.TarInfo(name)
-    info.type, info.linkname = kind, "/etc/passwd"
-    return info
-
-
-def with_mode(mode, name="squares/x"):
-    info = zipfile.ZipInfo(name)
-    info.external_attr = mode << 16
+    info.type, info.linkname = kind, link
     return info
 
 
@@ -98,28 +92,6 @@ def test_unsafe_names_are_refused(tmp_path, suffix, names, message):
     refused(path, tmp_path / "place", message)
 
 
-@pytest.mark.parametrize("suffix", [".tar", ".tar.gz"])
-@pytest.mark.parametrize(
-    "kind",
-    [tarfile.LNKTYPE, tarfile.SYMTYPE, tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.FIFOTYPE, tarfile.GNUTYPE_SPARSE],
-)
-def test_only_files_and_folders_are_read_from_a_tar(tmp_path, suffix, kind):
-    path = in_tar(tmp_path / f"x{suffix}", [of_kind(kind)])
-    refused(path, tmp_path / "place", "'squares/x' is a link, a device or the like: only files and folders")
-
-
-@pytest.mark.parametrize("form", [tarfile.PAX_FORMAT, tarfile.GNU_FORMAT])
-def test_long_names_in_headers_of_their_own_are_checked_too(tmp_path, form):
-    path = in_tar(tmp_path / "x.tar", [(f"squares/{'long' * 40}/../../x", b"x")], form)
-    refused(path, tmp_path / "place", OUT)
-
-
-@pytest.mark.parametrize("mode", [stat.S_IFLNK | 0o777, stat.S_IFIFO, stat.S_IFCHR, stat.S_IFSOCK])
-def test_only_files_and_folders_are_read_from_a_zip(tmp_path, mode):
-    path = in_zip(tmp_path / "x.zip", [(with_mode(mode), b"/etc")])
-    refused(path, tmp_path / "place", "'squares/x' is a link, a device or the like: only files and folders")
-
-
 def test_a_compressed_zip_is_read_within_the_limits(tmp_path):
     for name, files in (("x", with_sums(FILES)), ("y", with_sums({"a": bytes(2 << 20)}))):
         with zipfile.ZipFile(tmp_path / f"{name}.zip", "w", zipfile.ZIP_DEFLATED) as out:
@@ -129,13 +101,20 @@ def test_a_compressed_zip_is_read_within_the_limits(tmp_path):
     refused(tmp_path / "y.zip", tmp_path / "1", "with member 'squares/a' the archive holds more than 1048576 bytes")
 
 
-def test_an_encrypted_zip_is_refused(tmp_path):
-    path = archive({"x": b"content"}, tmp_path / "y.zip", "squares")
-    data = bytearray(path.read_bytes())
-    for flags in (6, data.index(b"PK\1\2") + 8):  # before the member and in the list
-        data[flags] = 1
-    path.write_bytes(data)
-    refused(path, tmp_path / "2", "'squares/x'.* is encrypted")
+KINDS = (tarfile.LNKTYPE, tarfile.SYMTYPE, tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.FIFOTYPE, tarfile.GNUTYPE_SPARSE)
+MODES = (stat.S_IFLNK | 0o777, stat.S_IFIFO, stat.S_IFCHR, stat.S_IFSOCK)
+
+
+@pytest.mark.parametrize(("suffix", "kind"), [*product((".tar", ".tar.gz"), KINDS), *product([".zip"], MODES)])
+def test_only_files_and_folders_are_read(tmp_path, suffix, kind):
+    path = tmp_path / f"x{suffix}"
+    if suffix == ".zip":
+        info = zipfile.ZipInfo("squares/x")
+        info.external_attr = kind << 16
+        in_zip(path, [(info, b"/etc")])
+    else:
+        in_tar(path, [of_kind(kind, "squares/x", "/etc/passwd")])
+    refused(path, tmp_path / "place", "'squares/x' is a link, a device or the like: only files and folders")
 
 
 @every_form
@@ -144,13 +123,6 @@ def test_what_is_no_archive_is_refused(tmp_path, suffix):
     for number, data in enumerate((b"", b"text", b"<html>" * 1000, bytes(10240), os.urandom(3000))):
         path.write_bytes(data)
         refused(path, tmp_path / str(number), "truncated or altered, or is another file|the archive is empty")
-
-
-@every_form
-def test_truncated_it_is_refused(tmp_path, suffix):
-    path = archive(with_sums(FILES), tmp_path / f"x{suffix}", "squares")
-    path.write_bytes(path.read_bytes()[: path.stat().st_size // 4])
-    refused(path, tmp_path / "place", "truncated|missing")
 
 
 @every_form
@@ -167,43 +139,6 @@ def test_content_that_is_not_that_of_the_checksums_is_refused(tmp_path, suffix):
     ):
         path = archive(files, tmp_path / f"{number}{suffix}", "squares")
         refused(path, tmp_path / str(number), message)
-
-
-def test_gzip_is_read_from_any_writer(tmp_path):
-    files = with_sums({"big": os.urandom(3 << 20), "zeros": bytes(3 << 20)})
-    data = archive(files, tmp_path / "x.tar", "squares").read_bytes()
-    for level in (0, 1, 9):
-        path = tmp_path / f"{level}.tar.gz"
-        path.write_bytes(gzip.compress(data, level))
-        assert contents(unpack(path, tmp_path / str(level))) == files
-
-
-def test_a_bomb_is_refused_by_its_header(tmp_path, monkeypatch):
-    path = tmp_path / "x.tar.gz"
-    head = tarfile.TarInfo("squares/x")
-    head.size = 200 << 20
-    path.write_bytes(gzip.compress(head.tobuf(tarfile.USTAR_FORMAT) + bytes(head.size)))
-
-    def pieces(file):
-        yield pytest.fail("its header says it: nothing is to be read")
-
-    monkeypatch.setattr(archive_formats, "_pieces", pieces)
-    with pytest.raises(SalgenError, match="the archive holds more than"):
-        unpack(path, tmp_path / "out")
-
-
-def test_a_bomb_behind_the_end_of_the_tar_is_not_expanded(tmp_path):
-    files = with_sums(FILES)
-    data = archive(files, tmp_path / "x.tar", "squares").read_bytes()
-    (tmp_path / "x.tar.gz").write_bytes(gzip.compress(data + bytes(50 << 20)))
-    assert contents(unpack(tmp_path / "x.tar.gz", tmp_path / "out")) == files
-
-
-def test_a_size_that_is_only_announced_costs_nothing(tmp_path):
-    head = tarfile.TarInfo("squares/x")
-    head.size = 8**11 - 1
-    (tmp_path / "x.tar").write_bytes(head.tobuf(tarfile.USTAR_FORMAT) + bytes(1024))
-    refused(tmp_path / "x.tar", tmp_path / "place", "the archive holds more than")
 
 
 @every_form
@@ -225,8 +160,6 @@ def test_what_other_tools_pack_plainly_is_read_too(tmp_path, suffix, form):
         in_zip(path, [("squares/", b""), ("squares/data/", b""), *((f"squares/{name}", files[name]) for name in files)])
     else:
         folders = [of_kind(tarfile.DIRTYPE, name) for name in ("squares", "squares/data")]
-        for folder in folders:
-            folder.linkname = ""
         in_tar(path, [*folders, *((f"squares/{name}", files[name]) for name in files)], form)
     assert contents(unpack(path, tmp_path / "out")) == files
 
@@ -263,16 +196,3 @@ def test_the_cache_is_filled_once(tmp_path, monkeypatch):
     assert folder.is_relative_to(cache_folder() / "archives")
     monkeypatch.setattr(unpacking, "extract", None)  # nothing may be unpacked again
     assert unpacked(path) == folder
-
-
-def test_folders_are_counted_and_none_is_made_for_itself(tmp_path, monkeypatch):
-    """A folder costs a member of 512 bytes, or a part of a path."""
-    files = with_sums(FILES)
-    members = [*(f"squares/{number}" for number in range(20)), "squares/" + "/".join("abcdefgh")]
-    with tarfile.open(archive(files, tmp_path / "x.tar", "squares"), "a") as tar:
-        for name in members:
-            info = tarfile.TarInfo(name)
-            info.type = tarfile.DIRTYPE
-            tar.addfile(info)
-    assert contents(unpack(tmp_path / "x.tar", tmp_path / "out")) == files
-    assert not any((tmp_path / "out").glob("[0-9]*"))

@@ -23,10 +23,7 @@ ROUTES = [
     ("batch", "POST", rf"{REPO}\.git/info/lfs/objects/batch"),
     ("verify", "POST", r"/lfs/verify"),
     ("put", "PUT", r"/lfs/(?P<oid>[0-9a-f]{64})"),
-    ("tree", "GET", rf"{REPO}/tree/(?P<rev>[^/]+)(?:/(?P<path>.*))?"),
-    ("paths", "POST", rf"{REPO}/paths-info/(?P<rev>[^/]+)"),
-    ("file", "GET", rf"{REPO}/resolve/(?P<rev>[^/]+)/(?P<path>.+)"),
-    ("file", "HEAD", rf"{REPO}/resolve/(?P<rev>[^/]+)/(?P<path>.+)"),
+    ("tree", "GET", rf"{REPO}/tree/(?P<rev>[^/]+)"),
     ("info", "GET", rf"{REPO}(?:/revision/(?P<rev>[^/]+))?"),
 ]
 
@@ -110,33 +107,18 @@ class Handler(local_server.Handler):
 
     def on_info(self, found, body, query):
         name, number = found["repo"], self.commit_of(found["repo"], found["rev"])
-        files = self.server.state.repositories[name][number]
-        siblings = [{"rfilename": path} for path in files]
         about = {"id": name, "sha": commit_oid(name, number), "private": self.server.state.private[name], "tags": []}
-        return 200, {**about, "lastModified": "2026-01-01T00:00:00.000Z", "siblings": siblings}, {}
-
-    def entries(self, found, recursive):
-        files = self.server.state.repositories[found["repo"]][self.commit_of(found["repo"], found["rev"])]
-        start = f"{found['path']}/" if found.get("path") else ""
-        inside = {path: data for path, data in files.items() if path.startswith(start)}
-        folders = sorted({path[len(start) :].split("/")[0] for path in inside if "/" in path[len(start) :]})
-        shown = [self.entry(p, d) for p, d in inside.items() if recursive or "/" not in p[len(start) :]]
-        return [*({"type": "directory", "path": f"{start}{folder}", "oid": "1" * 40} for folder in folders), *shown]
+        return 200, {**about, "lastModified": "2026-01-01T00:00:00.000Z", "siblings": []}, {}
 
     def on_tree(self, found, body, query):
         """Two entries at a time, so that whoever lists must ask for all pages."""
-        entries = self.entries(found, query.get("recursive", ["false"])[0].lower() == "true")
+        assert query["recursive"][0].lower() == "true"
+        files = self.server.state.repositories[found["repo"]][self.commit_of(found["repo"], found["rev"])]
+        entries = [self.entry(path, data) for path, data in files.items()]
         start = int(query.get("cursor", ["0"])[0])
-        following = f"{self.server.address}{urlsplit(self.path).path}?recursive={query['recursive'][0]}"
+        following = f"{self.server.address}{urlsplit(self.path).path}?recursive=True"
         link = {"Link": f'<{following}&cursor={start + 2}>; rel="next"'} if start + 2 < len(entries) else {}
         return 200, entries[start : start + 2], link
-
-    def on_paths(self, found, body, query):
-        wanted = parse_qs(body.decode()).get("paths", [])
-        files = self.server.state.repositories[found["repo"]][self.commit_of(found["repo"], found["rev"])]
-        shown = [self.entry(path, files[path]) for path in wanted if path in files]
-        folders = [p for p in wanted if any(name.startswith(f"{p}/") for name in files)]
-        return 200, [*shown, *({"type": "directory", "path": path, "oid": "1" * 40} for path in folders)], {}
 
     def on_preupload(self, found, body, query):
         asked = json.loads(body)
@@ -199,19 +181,6 @@ class Handler(local_server.Handler):
         state.messages.append((header["summary"], header["description"]))
         oid = commit_oid(name, len(commits) - 1)
         return 200, {"commitUrl": f"{self.server.address}/datasets/{name}/commit/{oid}", "commitOid": oid}, {}
-
-    def on_file(self, found, body, query):
-        number = self.commit_of(found["repo"], found["rev"])
-        files = self.server.state.repositories[found["repo"]][number]
-        if found["path"] not in files:
-            return 404, {"error": "Entry not found"}, {"X-Error-Code": "EntryNotFound"}
-        data = files[found["path"]]
-        headers = {"X-Repo-Commit": commit_oid(found["repo"], number), "ETag": f'"{hashlib.sha1(data).hexdigest()}"'}
-        headers |= {"Accept-Ranges": "bytes", "Content-Type": "application/octet-stream"}
-        if asked := re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", "")):
-            start, end = int(asked[1]), min(int(asked[2] or len(data)), len(data) - 1)
-            return 206, data[start : end + 1], {**headers, "Content-Range": f"bytes {start}-{end}/{len(data)}"}
-        return 200, data, headers
 
 
 def serving(state):

@@ -12,7 +12,7 @@ import yaml
 from forged_rows import forge
 from made_datasets import STATED, contents, made, published
 from PIL import Image
-from salgen.datasets.format.manifest import Manifest, read_manifest
+from salgen.datasets.format.manifest import read_manifest
 from salgen.datasets.format.schema import pixels_digest
 from salgen.datasets.making import make
 from salgen.datasets.metadata.citation import papers
@@ -75,10 +75,7 @@ def test_it_verifies_loads_and_is_published_again_from_there(tmp_path, arguments
     ("stated", "said"),
     [
         ({"license": None}, "no license is stated: give one of CC0-1.0, "),
-        ({"license": ""}, "no license is stated"),
         ({"license": "free"}, "license 'free' is unknown: give one of CC0-1.0, "),
-        ({"license": "CC-BY"}, "license 'CC-BY' is unknown"),
-        ({"license": "ftp://host/x"}, "is unknown"),
         ({"license": "https://"}, "is unknown"),
         ({"license": "https://host/a b"}, "is unknown"),
         ({"license": "https://host/a\n"}, "is unknown"),
@@ -86,8 +83,6 @@ def test_it_verifies_loads_and_is_published_again_from_there(tmp_path, arguments
         ({"date": ""}, "date '': write it as YYYY-MM-DD"),
         ({"date": "2025-02-30"}, "date '2025-02-30': write it as YYYY-MM-DD"),
         ({"date": "20250301"}, "YYYY-MM-DD"),
-        ({"date": "2025-W10-1"}, "YYYY-MM-DD"),
-        ({"date": "2025-03-01T00:00"}, "YYYY-MM-DD"),
         ({"date": "\u0662\u0660\u0662\u0665-\u0660\u0663-\u0660\u0661"}, "YYYY-MM-DD"),
         ({"creators": ["A. Author", " "]}, "give names"),
         ({"creators": ["A\nB"]}, "give names"),
@@ -190,28 +185,15 @@ def test_the_citation_says_what_is_known_and_no_more(folder, tiles):
     assert all(part in croissant["citeAs"] for part in (*known["creators"], known["url"], "2026-01-31", fingerprint))
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("perlin-lesions", {"Budding et al.": 2021}),
-        ("drawn-signs", {"Szczepankiewicz et al.": 2023}),
-        ("gtsrb-square", {"Stallkamp et al.": 2012, "Szczepankiewicz et al.": 2023}),
-        ("lisa-lights", {"Jensen et al.": 2016, "Szczepankiewicz et al.": 2023}),
-        ("squares", {}),
-    ],
-)
-def test_papers_are_found_where_the_generator_names_them(name, expected):
-    found = papers(plugin_class(name))
-    assert {paper["authors"][0]["name"]: paper["year"] for paper in found} == expected
-    assert all(paper["title"] == paper["title"].strip() and "\n" not in paper["title"] for paper in found)
-
-
 def test_every_paper_has_its_authors_and_one_title():
     plugins = [registry.load(name) for registry in (GENERATORS, IMPORTERS, PROTOCOLS) for name in registry.names()]
     found = {(p["authors"][0]["name"], p["year"], p["title"]) for plugin in plugins for p in papers(plugin)}
     assert [authors for authors, _, _ in found if not re.fullmatch(r"[^\W\d]+( et al\.| and [^\W\d]+)?", authors)] == []
     assert len({(authors, year) for authors, year, _ in found}) == len(found)
     assert ("Roth et al.", 2015, "DeepOrgan") in found
+    known = {("Budding et al.", 2021), ("Szczepankiewicz et al.", 2023), ("Jensen et al.", 2016)}
+    assert known <= {(authors, year) for authors, year, _ in found}
+    assert papers(plugin_class("squares")) == []
 
 
 def test_sources_say_whether_they_may_be_passed_on(copy, tmp_path):
@@ -221,17 +203,6 @@ def test_sources_say_whether_they_may_be_passed_on(copy, tmp_path):
     (tmp_path / "brain.nii.gz").touch()
     assert not open_brains(str(tmp_path / "brain.nii.gz")).redistributable
     assert not generator("tiles", source=str(copy)).source.redistributable
-
-
-def test_the_manifest_records_it(folder, tiles):
-    for there, expected in ((folder, True), (tiles, False)):
-        values = json.loads((there / "salgen.json").read_text())
-        assert (values["redistributable"], values["pixels"]) == (expected, True)
-        with pytest.raises(SalgenError, match="must be of type bool"):
-            Manifest.from_text(json.dumps({**values, "pixels": "false"}))
-        del values["redistributable"]
-        with pytest.raises(SalgenError, match="not a salgen data set description"):
-            Manifest.from_text(json.dumps(values))
 
 
 def test_no_pixels_of_others_are_published_but_all_the_rest(tiles):
@@ -281,6 +252,7 @@ def test_its_card_makes_it_again_from_the_copy(copy, tiles, tmp_path):
     shown = {"datasets": datasets, "out": str(out)}
     exec(code[0].replace('"PATH"', "out"), shown)
     assert shown["samples"][0]["image"] is None
+    np.testing.assert_array_equal(np.asarray(shown["samples"][0]["mask"]) > 0, shown["batch"].masks[0])
     assert shown["batch"].masks.shape == (3, 16, 16)
 
 
@@ -301,19 +273,6 @@ def test_a_set_without_pixels_is_read_as_far_as_it_goes(tiles, tmp_path):
         make("tiles", out, source=str(tmp_path / "copy"), workers=1)
 
 
-def test_a_set_without_pixels_is_loaded_by_hugging_face(tiles, tmp_path):
-    out = published(tiles, tmp_path / "out")
-    loaded = datasets.load_dataset(str(out), cache_dir=str(tmp_path / "cache"))
-    assert {split: len(rows) for split, rows in loaded.items()} == COUNTS
-    whole = open_dataset(tiles, "train")
-    for number, row in enumerate(loaded["train"]):
-        assert row["image"] is None
-        assert row["twin"] is None
-        np.testing.assert_array_equal(np.asarray(row["mask"]) > 0, whole[number]["mask"])
-    streamed = datasets.load_dataset(str(out), split="test", streaming=True)
-    assert [row["id"] for row in streamed] == ["test-000000", "test-000001", "test-000002"]
-
-
 def test_a_set_without_pixels_verifies_with_and_without_the_source(copy, tiles, tmp_path):
     out = published(tiles, tmp_path / "out")
     assert verify(out) == []
@@ -324,18 +283,15 @@ def test_a_set_without_pixels_verifies_with_and_without_the_source(copy, tiles, 
 
 
 @pytest.mark.parametrize(
-    ("change", "said", "needs_source"),
+    ("change", "said"),
     [
-        (lambda rows: rows[0]["mask"].update(bytes=b"PNG"), "sample train-000000 could not be rendered again", True),
-        (lambda rows: rows[0].update(mask=rows[0]["mask_top"]), "train-000000: rendered again, .* in mask", True),
-        (lambda rows: rows[0].update(pixels_sha256="0" * 64), "rendered again, .* in pixels_sha256", True),
-        (lambda rows: rows[0].update(recipe=rows[1]["recipe"]), "train-000000: drawn again, it has another", True),
+        (lambda row: row["mask"].update(bytes=b"PNG"), "sample train-000000 could not be rendered again"),
+        (lambda row: row.update(mask=row["mask_top"]), "train-000000: rendered again, .* in mask"),
+        (lambda row: row.update(pixels_sha256="0" * 64), "rendered again, .* in pixels_sha256"),
     ],
 )
-def test_every_fault_of_a_set_without_pixels_is_found(copy, tiles, tmp_path, change, said, needs_source):
+def test_every_fault_of_a_set_without_pixels_is_found(copy, tiles, tmp_path, change, said):
     out = published(tiles, tmp_path / "out")
-    forge(out, change, "data/train-00000-of-00002.parquet")
-    problems = verify(out, source=str(copy) if needs_source else None, samples=30)
-    assert any(re.search(said, problem) for problem in problems), problems
-    if needs_source:
-        assert verify(out) == []
+    forge(out, lambda rows: change(rows[0]), "data/train-00000-of-00002.parquet")
+    assert any(re.search(said, problem) for problem in verify(out, source=str(copy), samples=30))
+    assert verify(out) == []
