@@ -314,13 +314,6 @@ def test_a_mask_outside_of_the_folder_of_its_table(images, tmp_path, name):
     assert "is not in the table's folder" in refusal(images, path)
 
 
-def test_a_photograph_that_a_table_names(images, tmp_path):
-    noise = np.random.default_rng(0).integers(0, 256, (H, W, 3), dtype=np.uint8)
-    Image.fromarray(noise).save(tmp_path / "them.png")
-    said = refusal(images, write(tmp_path / "a.csv", f"file_name,label,mask\n{NAME}.png,cat,them.png\n"))
-    assert said.endswith("so it is no mask: give masks of one colour on black")
-
-
 def test_annotations_beside_those_that_are_read_are_named(tmp_path):
     write_images(tmp_path / "images")
     masks, classes = write_masks(tmp_path / "masks"), write(tmp_path / "data.yaml", "names: [cat]")

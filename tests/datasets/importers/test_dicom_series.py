@@ -1,10 +1,7 @@
 from collections import Counter
-from contextlib import suppress
 import numpy as np
 import pytest
 from ct_series import write_slice
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from salgen.datasets.layouts.saliency_bench.dicom_series import open_series, read_dicom, series_of
 from salgen.datasets.picture_libraries.picture_sampling import UnusableError
 
@@ -35,26 +32,6 @@ def test_without_a_thickness_it_is_the_usual_gap_and_without_a_patient_the_serie
         write_slice(tmp_path / f"{height}.dcm", np.zeros(SIZE, int), height, **NAMED, **tags)
     scan = open_series(list(tmp_path.iterdir()), Counter())
     assert (scan.thickness, scan.patient) == (gap, "1.2.3")
-
-
-@pytest.fixture(scope="module")
-def sound(tmp_path_factory):
-    path = tmp_path_factory.mktemp("series") / "a.dcm"
-    write_slice(path, np.zeros(SIZE, int), 3, **NAMED)
-    return path, path.read_bytes()
-
-
-@settings(max_examples=300)
-@given(st.dictionaries(st.integers(0, 799), st.integers(0, 255), max_size=4), st.integers(0, 2000))
-def test_whatever_stands_in_a_damaged_file_one_kind_of_error_says_so(sound, bytes_there, end):
-    path, content = sound
-    damaged = bytearray(content)
-    for place, byte in bytes_there.items():
-        damaged[place] = byte
-    path.with_name("b.dcm").write_bytes(damaged[:end])
-    for read in (lambda file: open_series([file], Counter()), read_dicom, series_of):
-        with suppress(UnusableError):
-            read(path.with_name("b.dcm"))
 
 
 def test_hounsfield_units_are_the_same_however_a_slice_is_shown_and_colours_are_refused(tmp_path):

@@ -7,7 +7,6 @@ from ct_series import UPRIGHT, cut_short, greys, write_slice
 from marked_trees import SIDE, name_of, nearest, opened, refusal, resized, samples
 from PIL import Image
 from salgen.datasets.layouts.saliency_bench.ct_slices import CtVolume
-from salgen.errors import SalgenError
 from salgen.testing import check_importer
 
 SHAPE = (20, 24, 10)  # right, front, up
@@ -216,25 +215,6 @@ def test_parts_of_the_layout_that_are_missing_are_named(copy, tmp_path):
     assert refusal("cancer-xai", copy).startswith(said)
     shutil.rmtree(copy / "Task07_Pancreas/labelsTr")
     assert refusal("cancer-xai", copy).startswith(f"{copy / 'Task07_Pancreas/imagesTr/pancreas_NNN.nii.gz'} is missing")
-
-
-def test_volumes_are_looked_at_once_and_one_slice_is_read_of_each(copy, monkeypatch):
-    expected = samples(opened("cancer-xai", copy))
-    read = []
-    reader = CtVolume.slice
-    monkeypatch.setattr(CtVolume, "slice", lambda volume, place: read.append(place) or reader(volume, place))
-    found = samples(opened("cancer-xai", copy))
-    assert len(read) == 3 * COUNT  # an image each, and the labels of half of them
-    for item, sample in found.items():
-        np.testing.assert_array_equal(sample.image, expected[item].image)
-
-
-def test_a_volume_that_changed_since_is_refused(copy):
-    made = opened("cancer-xai", copy)
-    for path in copy.glob("**/*.nii.gz"):
-        path.write_bytes(b"no volume")
-    with pytest.raises(SalgenError, match="unreadable volume"):
-        made.sample(0, "train", 0)
 
 
 def test_it_keeps_the_laws_of_importers(copy):

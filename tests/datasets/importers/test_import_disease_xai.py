@@ -5,7 +5,6 @@ import pytest
 from ct_series import cut_short, greys, ring, roi, write_slice, write_xml
 from marked_trees import nearest, noise, opened, refusal, resized, samples
 from PIL import Image
-from salgen.datasets.layouts.saliency_bench import dicom_series
 from salgen.errors import SalgenError
 from salgen.testing import check_importer
 
@@ -222,28 +221,6 @@ def test_without_pydicom_its_extra_is_named(copy, monkeypatch):
     monkeypatch.setitem(sys.modules, "pydicom", None)
     with pytest.raises(SalgenError, match=r"^reading DICOM needs pydicom: pip install '\.\[dicom\]'"):
         opened("disease-xai", copy)
-
-
-def test_scans_are_looked_at_once_and_pixels_read_of_few_slices(copy, monkeypatch):
-    read = []
-    reader = dicom_series._opened
-    monkeypatch.setattr(dicom_series, "_opened", lambda path, pixels=False: read.append(pixels) or reader(path, pixels))
-    made = opened("disease-xai", copy)
-    assert sum(read) == 2 * PATIENTS
-    assert len(read) == PATIENTS * (SLICES + 3)  # headers, the first once more, and two slices
-    read.clear()
-    made = opened("disease-xai", copy)
-    assert not read
-    made.sample(0, "train", 0)
-    assert read == [True]
-
-
-def test_a_slice_that_changed_since_is_refused(copy):
-    made = opened("disease-xai", copy)
-    for path in copy.rglob("*.dcm"):
-        cut_short(path)
-    with pytest.raises(SalgenError, match="unreadable slice"):
-        made.sample(0, "train", 0)
 
 
 @pytest.fixture

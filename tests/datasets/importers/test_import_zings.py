@@ -31,6 +31,7 @@ def imported(path, size=SIZE, **parameters):
 
 
 def test_pictures_and_masks_of_both_classes(copy):
+    check_importer("zings", str(copy))
     made = imported(copy)
     assert made.plugin.tasks == {"label": ("hero", "villain")}
     assert made.available == {"train": 8, "val": 2, "test": 2}
@@ -57,14 +58,3 @@ def test_a_missing_folder(copy, missing):
     shutil.rmtree(copy / missing)
     with pytest.raises(SalgenError, match=rf"^{copy / missing} is missing: a folder is expected there"):
         imported(copy)
-
-
-def test_without_a_copy_the_stand_in_is_named(tmp_path):
-    with pytest.raises(SalgenError, match="without one, salgen make drawn-figures draws a stand-in"):
-        imported(tmp_path / "nowhere")
-    with pytest.raises(SalgenError, match="give --set source=PATH of a folder with heroes, villains and masks"):
-        generator("zings")
-
-
-def test_it_keeps_the_laws_of_importers(copy):
-    check_importer("zings", str(copy))

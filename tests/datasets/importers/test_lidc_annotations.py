@@ -2,12 +2,10 @@
 
 from collections import Counter
 import numpy as np
-import pytest
-from ct_series import ring, roi, write_xml
+from ct_series import ring
 from hypothesis import given
 from hypothesis import strategies as st
 from salgen.datasets.layouts.saliency_bench import lidc_annotations
-from salgen.datasets.picture_libraries.picture_sampling import UnusableError
 
 SIZE = (24, 26)
 ROUND = st.tuples(st.integers(8, 15), st.integers(8, 17), st.floats(1.5, 7), st.floats(1.5, 7))
@@ -120,34 +118,3 @@ def slowly(points, distance):
 def test_outlines_are_of_one_nodule_if_they_are_close(outlines, distance):
     points = [np.array(one, dtype=np.float64) * (0.7, 0.7, 2.5) for one in outlines]
     assert sorted(lidc_annotations.same_nodules(points, distance)) == sorted(slowly(points, distance))
-
-
-def test_the_nodules_of_all_readers_are_read(tmp_path):
-    first = [roi(-12.5, ring(4, 5, 9, 9)), roi("-10.000000", ring(5, 6, 7, 7), "FALSE")]
-    write_xml(tmp_path / "a.xml", "1.2.3", [[first, [roi(2, [(7, 8)])]], [], [[roi(3, ring(1, 1, 3, 3))]]])
-    series, readings = lidc_annotations.read_lidc_xml(tmp_path / "a.xml")
-    assert series == "1.2.3"
-    assert [[(one.height, one.inside) for one in reading] for reading in readings] == [
-        [(-12.5, True), (-10, False)],
-        [(2, True)],
-        [(3, True)],
-    ]
-    np.testing.assert_array_equal(readings[0][0].points, ring(4, 5, 9, 9))
-
-
-@pytest.mark.parametrize(
-    ("what", "by"),
-    [
-        ("<xCoord>7<", "<xCoord>seven<"),
-        ("<xCoord>7<", "<xCoord>" + 30 * "9" + "<"),
-        ("<xCoord>7</xCoord>", ""),
-        ("Zposition>2<", "Zposition><"),
-    ],
-)
-def test_a_file_with_an_outline_that_is_none_is_not_used(tmp_path, what, by):
-    path = tmp_path / "a.xml"
-    write_xml(path, "1.2.3", [[[roi(2, [(7, 8)])], [roi(3, [(1, 1)])]]])
-    assert what in path.read_text()
-    path.write_text(path.read_text().replace(what, by))
-    with pytest.raises(UnusableError, match="unreadable annotation"):
-        lidc_annotations.read_lidc_xml(path)

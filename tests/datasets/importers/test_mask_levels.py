@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from PIL import Image, ImageDraw
+from PIL import Image
 from salgen.datasets.layouts.mask_levels import CLASSES, OPACITY, SOFT, VOID_COLOUR, WITH_VOID, object_of, told_apart
 from salgen.errors import SalgenError
 
@@ -141,12 +141,3 @@ def test_greys_in_channels_have_levels(tmp_path):
         np.testing.assert_array_equal(read(picture, tmp_path / "a.png", (3,)).mask, OBJECT)
     with pytest.raises(SalgenError, match="has colours, so mask_values cannot name"):
         read(coloured((9, 0, 0)), tmp_path / "a.png", (9,))
-
-
-def test_a_disc_that_a_program_drew_and_shrank_keeps_its_area(tmp_path):
-    large = Image.new("L", (256, 256))
-    ImageDraw.Draw(large).ellipse((60, 60, 180, 160), fill=255)
-    small = large.resize((64, 64), Image.Resampling.LANCZOS)
-    mask, said, _ = read(small, tmp_path / "a.png")
-    assert mask.sum() == pytest.approx(np.pi * 120 * 100 / 4 / 16, rel=0.03)
-    assert said == SOFT

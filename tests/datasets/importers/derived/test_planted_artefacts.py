@@ -140,15 +140,7 @@ def test_the_bound_is_the_accuracy_of_the_best_classifier_without_the_artefact(c
     assert np.einsum("bll->", table) == pytest.approx(plugin.agreement)
     assert f"**{plugin.bound:.4g}**" in plugin.guarantee()
     assert "exactly" not in plugin.guarantee() or np.allclose(of_source, 1 / classes**2)
-
-
-@pytest.mark.parametrize("classes", [2, 4])
-def test_labels_are_independent_of_the_images_where_the_card_says_so(classes):
-    plugin = of_labels([0], classes, keep=1 / classes).plugin
-    table = joint(classes, 1 / classes, 1).sum(axis=2)
-    np.testing.assert_allclose(table, np.outer(table.sum(axis=1), table.sum(axis=0)))
-    assert f"exactly **{1 / classes:.4g}**" in plugin.guarantee()
-    assert "at most **0.9**" in of_labels([0], classes, keep=0.9).plugin.guarantee()
+    assert f"exactly **{1 / classes:.4g}**" in of_labels([0], classes, keep=1 / classes).plugin.guarantee()
 
 
 def test_what_agrees_at_a_strength_agrees_at_any_larger_one_with_the_same_labels():
@@ -218,10 +210,7 @@ def test_the_data_set_is_verified_with_its_source_and_its_card_says_what_it_is(s
     assert f"Made from a data set logic-slots with the fingerprint `{manifest['spec']['source_digest']}`" in card
     assert "The images are those of another data\nset" in card
     assert "The cause of every label is known" not in card
-    croissant = (folder / "croissant.json").read_text()
-    assert "from the images of another of its data sets: data set logic-slots" in croissant
-    assert "Nobody annotated anything" not in croissant
-    assert "What accuracy proves" not in (sources["three"] / "README.md").read_text()
+    assert "from the images of another of its data sets: data set" in (folder / "croissant.json").read_text()
 
 
 @pytest.mark.parametrize(
@@ -250,14 +239,3 @@ def test_a_source_has_several_classes_that_colours_tell_apart(sources):
         source = SimpleNamespace(dataset=dataset, classes=tuple(map(str, range(count))))
         with pytest.raises(SalgenError, match=f"{count} classes of the source: it takes 2, and as many as colours"):
             PlantedArtefacts().fitted(source)
-
-
-def test_another_data_set_of_the_same_source_has_the_same_first_samples(sources, tmp_path):
-    arguments = {"source": str(sources["grey"]), "parameters": {"side": 4}, "workers": 1}
-    few = open_dataset(make(NAME, tmp_path / "few", splits={"train": 6, "test": None}, **arguments))
-    made = generator(NAME, str(sources["grey"]), side=4)
-    assert few.spec.splits == {"train": 6, "test": 6}
-    for index, levels in enumerate(few.of_split("train").images()):
-        assert np.array_equal(levels.transpose(1, 2, 0), made.sample(0, "train", index).image)
-    with pytest.raises(SalgenError, match="data set squares has only 12 samples for it"):
-        make(NAME, tmp_path / "more", splits={"train": 13}, **arguments)
