@@ -2,7 +2,6 @@ import json
 import datasets
 import mlcroissant
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from datasets.info import DatasetInfosDict
@@ -49,16 +48,6 @@ def samples(split, count):
     return [made.sample(0, split, index) for index in range(count)]
 
 
-def test_there_is_a_column_of_all_classes_beside_that_of_the_one(drawn):
-    described = read_manifest(drawn)
-    assert described.multi_label == ("object",)
-    columns = {column.name: column for column in schema.columns(described)}
-    names = list(columns)
-    assert names[:4] == ["id", "image", "object", "object_present"]
-    assert columns["object_present"].kind is schema.Kind.LABELS
-    assert columns["object_present"].members == OBJECTS
-
-
 def test_what_is_drawn_is_read(drawn):
     for split, count in COUNTS.items():
         stored, expected = open_dataset(drawn, split), samples(split, count)
@@ -72,17 +61,6 @@ def test_what_is_drawn_is_read(drawn):
             np.testing.assert_array_equal(one["object_present"], present[index])
             assert one["object"] == sample.labels["object"]
             np.testing.assert_array_equal(one["mask"], sample.regions["object"])
-
-
-def test_the_samples_of_an_image_are_known_by_its_number(drawn):
-    rows = pa.concat_tables(pq.read_table(path) for path in sorted(drawn.glob("data/test-*.parquet"))).to_pylist()
-    by_image = {}
-    for row in rows:
-        by_image.setdefault(row["factors"]["image"], []).append(row)
-    assert len(by_image) < len(rows)
-    for found in list(by_image.values())[:-1]:
-        assert len({row["pixels_sha256"] for row in found}) == 1
-        assert sorted(row["object"] for row in found) == found[0]["object_present"]
 
 
 def test_hugging_face_loads_it_alone(drawn, tmp_path):
@@ -102,16 +80,6 @@ def test_card_and_parquet_declare_the_same_features(drawn, imported, folder):
         from_parquet = datasets.Features.from_dict(json.loads(stored)["info"]["features"])
         assert from_parquet == DatasetInfosDict.from_directory(there)["default"].features
         assert list(from_parquet) == [column.name for column in schema.columns(described)]
-
-
-def test_mlcroissant_reads_it(drawn, tmp_path):
-    described = mlcroissant.Dataset(published(drawn, tmp_path / "out") / "croissant.json")
-    assert not described.metadata.ctx.issues.errors
-    for split, count in COUNTS.items():
-        records = list(described.records(split))
-        for record, sample in zip(records, samples(split, count), strict=True):
-            assert tuple(record[f"{split}/object_present"]) == sample.present["object"]
-            assert record[f"{split}/object"] == sample.labels["object"]
 
 
 def test_it_is_published_without_pixels_and_read(imported, copy, tmp_path):
@@ -144,11 +112,3 @@ def test_a_column_that_says_otherwise_is_found(tmp_path):
 
     forge(other, change, "data/test-00000-of-00003.parquet")
     assert any("rendered again, it differs in object_present" in problem for problem in verify(other, samples=1000))
-
-
-def test_sets_of_classes_are_read():
-    def read(*lists):
-        return schema.class_sets(pa.chunked_array([pa.array(lists, pa.list_(pa.int64()))]), 3)
-
-    np.testing.assert_array_equal(read([0, 2], [1]), [[True, False, True], [False, True, False]])
-    assert read().shape == (0, 3)

@@ -1,8 +1,6 @@
 """What is drawn in Saliency-Bench's form: the same masks for salgen's reader, and for one like the benchmark's."""
 
-import json
 import numpy as np
-import pandas
 import pytest
 from marked_trees import nearest, opened, resized, samples
 from own_image_files import H, W, painted, write_images, write_labels
@@ -56,19 +54,6 @@ def test_salgen_reads_the_masks_back(tmp_path, merge):
             np.testing.assert_array_equal(image.read(), resized(stored.convert("RGB"), SIZE))
     made = samples(opened("object-xai", folder, image_size=SIZE))
     np.testing.assert_array_equal(made["image/cat/000001-a.png"].regions["object"], half("cat/a.png"))
-
-
-def test_a_loader_that_looks_names_up_in_the_table_finds_the_same(tmp_path):
-    """As the package xaibenchmark does: by the file's name among all tables, zeros where there is no row."""
-    folder = annotated(tmp_path).work / "saliency-bench"
-    table = pandas.concat(map(pandas.read_csv, (folder / "attention_label").glob("*.csv")))
-    assert len(table) == 3
-    for path in folder.glob("image/*/*.png"):
-        rows = table[table["img_idx"] == path.name]
-        values = np.zeros(SIZE) if rows.empty else np.array(json.loads(rows.attention.values[0]))
-        assert values.shape == SIZE
-        items = {f"{path.parent.name}/{path.stem[7:]}.{kind}" for kind in ("png", "bmp")} & DRAWN.keys()
-        assert any(np.array_equal(values, half(item)) for item in items)
 
 
 def test_finishing_again_leaves_nothing_of_before(tmp_path):

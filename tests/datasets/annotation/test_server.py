@@ -61,7 +61,7 @@ def test_another_name_of_the_host_is_refused(server):
 @pytest.mark.parametrize(
     "path",
     ["/images/4", "/images/-1", "/images/../../etc/passwd", "/images/%2e%2e%2f%2e%2e%2fetc%2fpasswd", "/loopback.py",
-     "/..%2floopback.py", "/masks/..%2f..%2fup/0", "/masks/rob/4", "/masks/..rob/0", "/masks/ROB/0"],
+     "/..%2floopback.py", "/masks/..%2f..%2fup/0", "/masks/rob/4", "/masks/..rob/0", "/masks/ROB/0", "/images/%C2%B2"],
 )  # fmt: skip
 def test_paths_outside_are_refused(server, path):
     before = sorted(server.out.parent.rglob("*"))
@@ -94,12 +94,6 @@ def test_a_second_server_is_refused_and_told_of_the_first(server, capsys):
         (line,) = capsys.readouterr().err.splitlines()
         assert f"{server.out} is being written by another salgen process" in line
         assert f"(process {server.process.pid} on {platform.node()})" in line
-
-
-@pytest.mark.parametrize("path", ["/images/{}", "/masks/rob/{}"])
-def test_a_number_that_python_does_not_read(server, path):
-    assert ask(server, "GET", path.format("1" * 4400))[0].status == 404
-    assert ask(server, "GET", path.format("%C2%B2"))[0].status == 404  # a digit, and no decimal one
 
 
 def test_without_the_packages_of_the_extra(server, capsys, monkeypatch):

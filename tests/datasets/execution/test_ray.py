@@ -3,13 +3,9 @@
 import json
 import os
 import pickle
-import signal
-import socket
-import subprocess
 import sys
-import time
 import pytest
-from made_datasets import SUPPORT, contents, made
+from made_datasets import contents, made
 from ray_nodes import two_nodes
 from worker_orders import DRIVER, ORDERS, orders_path
 from salgen.cli.main import main
@@ -82,22 +78,6 @@ def reports(orders, kind):
     return {path.name for path in (orders / kind).iterdir()}
 
 
-def start(out, orders):
-    """`make` by a Ray that it starts, as a program of its own."""
-    program = (
-        "import os, sys; sys.path[:0] = [sys.argv[1]]; os.environ['SALGEN_TEST_DRIVER'] = str(os.getpid())\n"
-        "from salgen.datasets.format import manifest; from salgen.datasets.making import make\n"
-        "from salgen.registry import GENERATORS, Entry\n"
-        "vars(GENERATORS)['entries'] = {'watched': Entry('watched', 'watched', 'Watched squares.')}\n"
-        "manifest.SAMPLES_PER_SHARD, manifest.ROWS_PER_GROUP = 5, 2\n"
-        "make('watched', sys.argv[2], splits={'train': 60}, workers=2, executor='ray')"
-    )
-    command = [sys.executable, "-c", program, str(SUPPORT), str(out)]
-    environment = {**os.environ, ORDERS: str(orders)}
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen(command, env=environment, start_new_session=True, **pipes)
-
-
 @needs_ray
 def test_two_nodes_give_the_bytes_of_one_process_and_prepare_once_each(tmp_path, whole, orders):
     (orders / "wait").touch()  # long enough for both to have a share
@@ -131,16 +111,6 @@ def test_a_fault_of_the_generator_comes_back_as_it_is_and_leaves_nothing(tmp_pat
     with pytest.raises(SalgenError, match=r"^no place for the square in sample 11$"):
         made(tmp_path / "squares", parameters={"fail_at": 11}, executor="ray", workers=2)
     assert list(tmp_path.iterdir()) == []
-
-
-@needs_ray
-@pytest.mark.torture
-def test_workers_that_die_every_time_end_it_with_one_line(tmp_path, orders, monkeypatch):
-    monkeypatch.setattr(ray_tasks, "RETRIES", 1)
-    (orders / "die always").touch()
-    with pytest.raises(SalgenError, match=r"Ray gave up data/\w+-.*the same command continues it$"):
-        by_ray(tmp_path / "watched", splits={"train": 5})
-    assert [path for path in tmp_path.rglob("*") if path.name.endswith(".part")] == []
 
 
 @pytest.mark.parametrize(
@@ -209,20 +179,6 @@ def test_a_wrong_address_is_one_line(address):
         executors.check_address(address)
 
 
-@needs_ray
-@pytest.mark.torture
-def test_an_address_where_something_else_listens_is_refused_in_time(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(executors, "ANSWER_S", 2.0)
-    monkeypatch.setattr(ray, "is_initialized", lambda: False)
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        address = f"127.0.0.1:{silent.getsockname()[1]}"
-        arguments = ["make", "squares", str(tmp_path / "squares"), "--executor", "ray", "--ray-address", address]
-        assert main(arguments) == 2
-    error = capsys.readouterr().err
-    assert error == f"error: ray_address = {address}: does not answer as a Ray does within 2 s\n"
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_without_ray_it_says_how_to_install_it(tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "ray", None)
     assert main(["make", "squares", str(tmp_path / "squares"), "--executor", "ray"]) == 2
@@ -230,25 +186,3 @@ def test_without_ray_it_says_how_to_install_it(tmp_path, monkeypatch, capsys):
     assert error.startswith("error: executor = ray needs ray: pip install")
     assert error.endswith("pip install '.[ray]' in a clone of salgen\n")
     assert list(tmp_path.iterdir()) == []
-
-
-@needs_ray
-@pytest.mark.torture
-def test_ctrl_c_stops_cleanly_and_quietly_and_another_run_ends_with_the_same_bytes(tmp_path, whole, monkeypatch):
-    out, orders = tmp_path / "watched", tmp_path / "orders"
-    for name in ("prepared", "rendered", "wait"):
-        (orders / name).mkdir(parents=True)
-    process = start(out, orders)
-    while len(list(out.glob("data/*.parquet"))) < 3 and process.poll() is None:
-        time.sleep(0.01)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
-    output, errors = process.communicate(timeout=60)
-    assert process.returncode != 0
-    assert output == ""
-    said = [line for line in errors.splitlines() if not line.startswith("making watched: ")]
-    assert said[0].startswith("Traceback")
-    assert errors.rstrip().endswith("KeyboardInterrupt")
-    assert [path for path in out.rglob("*") if path.name.endswith(".part")] == []
-    assert not (out / "SHA256SUMS").exists(), "it came too late to prove anything"
-    monkeypatch.delenv(ORDERS, raising=False)
-    assert contents(by_ray(out, executor="local", workers=1)) == whole

@@ -4,22 +4,8 @@ import numpy as np
 import pytest
 from made_datasets import made
 from salgen.datasets.format import schema
-from salgen.datasets.format.manifest import describe
 from salgen.datasets.making import make
 from salgen.generators.factory import generator
-
-
-def manifest(**parameters):
-    squares = generator("squares", **parameters)
-    return describe(squares, squares.spec({"test": 3, "train": 7}, 5))
-
-
-def test_the_columns_are_those_of_the_design():
-    names = [column.name for column in schema.columns(manifest())]
-    assert names == [
-        *("id", "image", "label", "corner", "mask", "mask_frame"),
-        *("alternative_masks", "twin", "cluster", "recipe", "factors", "pixels_sha256"),
-    ]
 
 
 def test_the_digest_is_over_type_shape_and_pixels():
@@ -29,11 +15,6 @@ def test_the_digest_is_over_type_shape_and_pixels():
     assert schema.pixels_digest(np.asfortranarray(image)) == expected.hexdigest()
     assert schema.pixels_digest(image.astype(">u2")) == expected.hexdigest()
     assert schema.pixels_digest(image.reshape(3, 2, 1)) != expected.hexdigest()
-
-
-def test_recipes_survive_text():
-    recipe = generator("squares").recipe(0, "train", 3)
-    assert schema.recipe_from_text(schema.recipe_to_text(recipe)) == recipe
 
 
 @pytest.mark.parametrize("parameters", [{}, {"channels": 3}, {"bit_depth": 16}], ids=["grey", "colour", "deep"])

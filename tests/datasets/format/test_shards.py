@@ -4,8 +4,7 @@ import pyarrow.parquet as pq
 import pytest
 from made_datasets import made
 from salgen.datasets.format.manifest import describe, read_manifest
-from salgen.datasets.format.shards import Shard, shards_of, write_shard
-from salgen.errors import SalgenError
+from salgen.datasets.format.shards import shards_of
 from salgen.generators.factory import generator
 
 
@@ -25,18 +24,6 @@ def test_shards_cover_each_split_once(squares):
     ]
 
 
-def test_any_order_and_repetition_gives_the_same_bytes(squares, tmp_path):
-    manifest = describe(squares, squares.spec({"train": 12}, 0))
-    written = []
-    for turn, order in enumerate([(0, 1, 2), (2, 0, 1), (1, 1, 2, 0)]):
-        folder = tmp_path / str(turn)
-        (folder / "data").mkdir(parents=True)
-        for number in order:
-            write_shard(squares, manifest, shards_of(manifest)[number], folder)
-        written.append([(folder / shard.path).read_bytes() for shard in shards_of(manifest)])
-    assert written[0] == written[1] == written[2]
-
-
 def test_a_longer_split_begins_with_the_shards_of_a_shorter_one(squares, tmp_path):
     short, long = (made(tmp_path / str(n), splits={"train": n}) for n in (10, 20))
     for number in range(2):
@@ -54,18 +41,3 @@ def test_rows_are_grouped_and_hold_page_checksums_but_no_image_statistics(folder
     assert with_statistics == {"id", "label", "corner", "factors.row", "factors.column"}
     assert {column.compression for column in columns} == {"UNCOMPRESSED"}
     assert not file.schema_arrow.pandas_metadata
-
-
-def test_twins_can_be_left_out(tmp_path):
-    folder = made(tmp_path / "squares", twins=False)
-    table = pq.read_table(folder / "data")
-    assert table["twin"].null_count == len(table) == 22
-
-
-def test_a_sample_that_fails_leaves_no_file(tmp_path):
-    squares = generator("squares", fail_at=4)
-    manifest = describe(squares, squares.spec({"train": 12}, 0))
-    (tmp_path / "data").mkdir()
-    with pytest.raises(SalgenError, match="no place for the square in sample 4"):
-        write_shard(squares, manifest, Shard("train", 0, 3, 0, 5), tmp_path)
-    assert list((tmp_path / "data").iterdir()) == []

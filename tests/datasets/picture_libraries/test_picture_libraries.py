@@ -168,19 +168,15 @@ def test_runs_as_text_are_those_of_pycocotools():
     ("outline", "why"),
     [
         ([[1, 1, 9, 9]], "polygon of fewer than three points"),
-        ([[1, 1, 20, 1, 20, 20, 1]], "polygon of fewer than three points"),
         ([[1, 1, 1e9, 1, 20, 20]], "polygon far outside of the image"),
         ([[1, 1, float("nan"), 1, 20, 20]], "polygon far outside of the image"),
-        ([], "no outline in COCO's form"),
         (None, "no outline in COCO's form"),
         ([["a", "b"]], "no outline in COCO's form"),
         ([[1, 1, 20, 1, 20, 20], 7], "no outline in COCO's form"),
         (run_lengths(np.ones((H, W - 1), dtype=np.uint8)), "RLE of the wrong size"),
         ({"size": [H, W], "counts": [5, 6]}, "RLE of the wrong size"),
         ({"size": [H, W], "counts": [-5, H * W + 5]}, "RLE of the wrong size"),
-        ({"size": [H, W], "counts": ""}, "RLE of the wrong size"),
         ({"size": [H, W], "counts": "é~zz"}, "RLE of the wrong size"),
-        ({"size": [H, W], "counts": "`" * 99}, "RLE of the wrong size"),
         ({"size": [H, W]}, "RLE of the wrong size"),
     ],
 )
@@ -351,20 +347,14 @@ def test_scenes_without_a_folder_around_train_and_val_are_read(tmp_path):
     assert (again.digest, again.notes) == (source.digest, source.notes)
 
 
-def test_all_classes_that_are_short_are_named_at_once(tmp_path):
-    root = write_miniplaces(tmp_path / "miniplaces", tested=2)
-    for number in (0, 100):
-        (root / "images/val" / f"{number:08}.jpg").write_bytes(b"broken")
-    refused(tmp_path, r"'bedroom' \(1 usable for test\), 'track/outdoor' \(1 .*leave these out")
-
-
 def test_what_is_wrong_with_scenes_is_named(tmp_path):
     (tmp_path / "miniplaces").mkdir()
     refused(tmp_path, "images/train is missing: MiniPlaces has its photographs there, .*, or in train without")
     root = tmp_path / "miniplaces"
     write_miniplaces(root, tested=2)
-    (root / "images/val" / f"{100:08}.jpg").write_bytes(b"broken")
-    refused(tmp_path, r"scenes of 'track/outdoor' \(1 usable for test\): each split needs at least 2")
+    for number in (0, 100):
+        (root / "images/val" / f"{number:08}.jpg").write_bytes(b"broken")
+    refused(tmp_path, r"scenes of 'bedroom' \(1 usable for test\), 'track/outdoor' \(1 .*leave these out")
     (root / "val.txt").write_text("val/00000001.jpg 0\nnonsense\n")
     refused(tmp_path, "val.txt: expected a path and a number in each line")
     (root / "train.txt").unlink()

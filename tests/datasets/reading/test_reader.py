@@ -1,7 +1,6 @@
 """What is read is what was rendered; faults of files are named."""
 
 import gc
-import pickle
 import weakref
 import numpy as np
 import pyarrow as pa
@@ -123,14 +122,6 @@ def test_indices_count_from_both_ends_and_no_further(folder):
         next(dataset.batches(0))
 
 
-def test_it_can_be_sent_to_another_process(folder):
-    dataset = open_dataset(folder)
-    first = dataset[0]
-    again = pickle.loads(pickle.dumps(dataset))
-    assert not again._groups
-    np.testing.assert_array_equal(again[0]["image"], first["image"])
-
-
 @pytest.mark.parametrize("room", [0, 2, 100])
 def test_row_groups_that_were_read_last_are_kept(folder, monkeypatch, room):
     dataset = open_dataset(folder, "train")
@@ -170,40 +161,16 @@ def test_a_truncated_shard_is_named(folder, kept):
     assert dataset[0]["id"] == "train-000000"
 
 
-def test_every_altered_pixel_byte_is_noticed_on_reading(folder):
-    data = (folder / SHARD).read_bytes()
-    image = data.index(png.SIGNATURE)
-    for place in range(image, image + 200, 7):
-        altered = bytearray(data)
-        altered[place] ^= 1
-        (folder / SHARD).write_bytes(bytes(altered))
-        with pytest.raises(SalgenError, match=f"{SHARD} is truncated or altered"):
-            open_dataset(folder, "train").images()
-
-
-def rewrite(folder, change):
-    table = change(pq.read_table(folder / SHARD))
-    pq.write_table(table, folder / SHARD, row_group_size=2)
-
-
 @pytest.mark.parametrize(
-    ("change", "fault"),
+    ("change", "rows"),
     [
-        (lambda table: table.drop_columns("label"), f"{SHARD} was altered"),
-        (lambda table: table.append_column("more", pa.nulls(5)), f"{SHARD} was altered"),
-        (lambda table: table.set_column(2, "label", table["label"].cast(pa.int8())), f"{SHARD} was altered"),
-        (lambda table: table.select(table.column_names[::-1]), f"{SHARD} was altered"),
-        (lambda table: table.slice(0, 4), f"{SHARD} was altered"),
+        (lambda table: table.drop_columns("label"), 2),
+        (lambda table: table.set_column(2, "label", table["label"].cast(pa.int8())), 2),
+        (lambda table: table.slice(0, 4), 2),
+        (lambda table: table, 5),
     ],
 )
-def test_a_shard_written_by_another_hand_is_named_with_what_differs(folder, change, fault):
-    rewrite(folder, change)
-    dataset = open_dataset(folder, "train")
-    with pytest.raises(SalgenError, match=fault):
-        dataset.images()
-
-
-def test_other_row_groups_are_named(folder):
-    pq.write_table(pq.read_table(folder / SHARD), folder / SHARD)
+def test_a_shard_written_by_another_hand_is_named(folder, change, rows):
+    pq.write_table(change(pq.read_table(folder / SHARD)), folder / SHARD, row_group_size=rows)
     with pytest.raises(SalgenError, match=f"{SHARD} was altered"):
-        open_dataset(folder, "train")[5]
+        open_dataset(folder, "train").images()
