@@ -107,16 +107,12 @@ def test_the_log_lies_outside_and_has_a_line_for_each_run(tmp_path, monkeypatch)
     [
         ({"scale": "smal"}, "did you mean 'small'"),
         ({"splits": {"trian": 10}}, "unknown split of squares 'trian': did you mean 'train'"),
-        ({"splits": {"train": 0}}, "samples of split 'train' = 0: must be an integer of 1 or more"),
         ({"splits": {"test_odd": None}}, "samples of split 'test_odd' = 0"),
-        ({"seed": -1}, "seed = -1"),
-        ({"parameters": {"sied": 3}}, "did you mean 'side'"),
         ({"parameters": {"side": 99}}, "no place for the square"),
         ({"parameters": {"fail_at": 0}}, "no place for the square"),
         ({"parameters": {"fail_at": 11}}, "no place for the square in sample 11"),
         ({"parameters": {"fail_at": 11}, "workers": 2}, "no place for the square in sample 11"),
         ({"source": "elsewhere"}, "'elsewhere'"),
-        ({"workers": 0}, "workers = 0"),
     ],
 )
 def test_a_bad_argument_is_one_line_and_leaves_nothing(tmp_path, arguments, message):

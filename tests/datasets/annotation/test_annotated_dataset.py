@@ -69,21 +69,6 @@ def test_another_data_set_in_the_same_folder_is_refused(squares, tmp_path):
         Annotation.at(squares, tmp_path / "out")
 
 
-def test_labels_of_a_table_and_finishing_again(tmp_path):
-    images = write_images(tmp_path / "images")
-    labels = write_labels(tmp_path / "labels.csv")
-    annotation = Annotation.at(images, tmp_path / "out", labels=labels, parameters=OF_IMAGES)
-    with pytest.raises(SalgenError, match="nothing is drawn yet"):
-        annotation.finish()
-    annotation.masks.write("anna", "a0.png", painted((3, 2, 12, 9)))
-    annotation.finish()
-    first = sum(bool(item["mask"].any()) for item in open_dataset(annotation.out))
-    annotation.masks.write("anna", "a1.png", painted((3, 2, 12, 9)))
-    Annotation.at(images, tmp_path / "out", labels=labels, parameters=OF_IMAGES).finish()
-    second = sum(bool(item["mask"].any()) for item in open_dataset(annotation.out))
-    assert (first, second) == (1, 2)
-
-
 def test_a_folder_without_labels_is_taken_and_may_have_them_later(tmp_path):
     images = write_images(tmp_path / "flat")
     with pytest.warns(SalgenWarning, match="flat has no labels, so each image is called 'object'"):

@@ -21,12 +21,6 @@ def test_it_survives_text(manifest):
     assert again.splits == ["train", "test", "alp", "zoo"]
 
 
-def test_it_holds_no_time_path_or_worker_count(manifest, folder, tmp_path):
-    text = (folder / "salgen.json").read_text()
-    assert str(tmp_path) not in text
-    assert not {"time", "workers", "command", "path", "date"} & set(json.loads(text))
-
-
 @pytest.mark.parametrize(
     ("edit", "message"),
     [

@@ -1,18 +1,8 @@
 import shutil
+import marked_trees
 import numpy as np
 import pytest
-from marked_trees import (
-    SIDE,
-    attention_map,
-    name_of,
-    nearest,
-    opened,
-    refusal,
-    resized,
-    samples,
-    write_benchmark,
-    write_table,
-)
+from marked_trees import SIDE, attention_map, name_of, nearest, opened, refusal, resized, samples, write_table
 from salgen.errors import SalgenError
 from salgen.testing import check_importer
 
@@ -22,7 +12,7 @@ COUNT = 10
 
 @pytest.fixture
 def copy(tmp_path):
-    return write_benchmark(tmp_path / "Some-XAI", CLASSES, COUNT)
+    return marked_trees.write_benchmark(tmp_path / "Some-XAI", CLASSES, COUNT)
 
 
 def add_rows(copy, *rows, name="more.csv"):
@@ -56,7 +46,7 @@ def test_a_full_map_and_a_tiny_one_are_no_ground_truth(copy):
 
 
 def test_seventy_of_a_hundred_are_for_training_of_each_class_whatever_the_seed(tmp_path):
-    copy = write_benchmark(tmp_path / "copy", CLASSES, 20)
+    copy = marked_trees.write_benchmark(tmp_path / "copy", CLASSES, 20)
     made = opened("pet-xai", copy)
     assert made.available == {"train": 28, "val": 6, "test": 6}
     for split, count in made.available.items():

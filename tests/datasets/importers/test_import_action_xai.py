@@ -74,30 +74,19 @@ def test_a_map_may_be_named_as_its_record(copy):
     assert "7 of them have no mask" in made.source.notes  # a constant map marks nothing
 
 
-@pytest.mark.parametrize(
-    ("content", "why"),
-    [
-        (np.array([[None]]), "unreadable map"),
-        (np.zeros((0, 4)), "unreadable map"),
-        (np.zeros((3, 4, 5)), "map that is no picture or array of rows"),
-    ],
-)
-def test_a_map_that_is_broken_is_skipped_and_counted_and_its_image_kept(copy, content, why):
-    image = PARTS["val"][0][1]
-    np.save(copy / f"visual/val/{image}.npy", content, allow_pickle=True)
-    made = opened("action-xai", copy, least=5)
-    assert f"Skipped: {why} (1)." in made.source.notes
-    assert not samples(made)[f"images/{image}.jpg"].regions["evidence"].any()
-
-
 def test_what_is_broken_is_skipped_and_counted(copy):
     (copy / "images/b0.jpg").write_bytes(b"no picture")
     (copy / "images/c0.jpg").unlink()
     write(copy, "train", rows("train") | {"x": {"iid": "b2", "ans": "darts"}})
+    np.save(copy / "visual/val/b1.npy", np.array([[None]]), allow_pickle=True)
+    np.save(copy / "visual/val/b5.npy", np.zeros((3, 4, 5)))
     made = opened("action-xai", copy, least=4)
-    assert not {"b0", "c0", "b2"} & {name_of(item) for item in samples(made)}
-    for why in ("unreadable image (1)", "missing image (1)", "image of several activities (1)"):
-        assert why in made.source.notes
+    found = samples(made)
+    assert not {"b0", "c0", "b2"} & {name_of(item) for item in found}
+    assert not any(found[f"images/{name}.jpg"].regions["evidence"].any() for name in ("b1", "b5"))
+    for why in ("unreadable image", "missing image", "image of several activities", "unreadable map"):
+        assert f"{why} (1)" in made.source.notes
+    assert "map that is no picture or array of rows (1)" in made.source.notes
 
 
 def test_what_is_missing_or_no_json_is_named(copy, tmp_path):

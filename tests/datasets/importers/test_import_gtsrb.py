@@ -171,15 +171,6 @@ def test_neither_the_path_nor_what_systems_add_makes_another_source(tree):
     assert source.classes["train/00012/00000_00001.PpM"] == 12
 
 
-def test_the_notes_name_no_missing_class_where_all_are_there(tree):
-    for sign in range(43):
-        ((tree / TRAINED) / f"{sign:05d}").mkdir(exist_ok=True)
-        Image.fromarray(picture(sign)).save((tree / TRAINED) / f"{sign:05d}" / "00000_00000.ppm")
-    assert "of 43 of 43 sign classes: " in open_gtsrb(str(tree)).notes
-    shutil.rmtree((tree / TRAINED) / "00042")
-    assert "of 42 of 43 sign classes (missing: 42): " in open_gtsrb(str(tree)).notes
-
-
 def refuses(root, *expected):
     """Opening fails with one line that holds all that is expected."""
     with pytest.raises(SalgenError) as raised:

@@ -1,4 +1,5 @@
 import shutil
+from functools import partial
 from pathlib import Path
 import marked_trees
 import numpy as np
@@ -90,12 +91,8 @@ def copy(tmp_path):
     return tree(tmp_path / "lisa")
 
 
-def opened(root, **parameters):
-    return marked_trees.opened("lisa-lights", root, **{"image_size": (32, 32), **parameters})
-
-
-def refusal(root):
-    return marked_trees.refusal("lisa-lights", root)
+opened = partial(marked_trees.opened, "lisa-lights", image_size=(32, 32))
+refusal = partial(marked_trees.refusal, "lisa-lights")
 
 
 def add(root, text, name=BOX, clip="dayClip1"):

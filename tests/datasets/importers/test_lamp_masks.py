@@ -130,8 +130,9 @@ def test_a_ring_and_a_tail_are_refused():
         assert slow_verdict(mask, bulb) == verdict
         assert not lamp_masks.agrees(mask, bulb, RULES)
     assert lamp_masks.agrees(tail, (4, 4, 10, 10), replace(RULES, min_near=0.5))
-    for rule, mask in ({"area": (0.5, 0.6)}, (4, 4, 10, 10)), ({"min_overlap": 0.99}, (4, 4, 10, 9)):
-        mask = lamp_masks.rectangle_mask((20, 20), mask)
+    rules = {"area": (0.5, 0.6)}, {"min_overlap": 0.99}, {"min_inside": 0.9}
+    for rule, edges in zip(rules, ((10, 10), (10, 9), (11, 11)), strict=True):
+        mask = lamp_masks.rectangle_mask((20, 20), (4, 4, *edges))
         assert lamp_masks.agrees(mask, (4, 4, 10, 10), RULES)
         assert not lamp_masks.agrees(mask, (4, 4, 10, 10), replace(RULES, **rule))
 

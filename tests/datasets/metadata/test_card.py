@@ -7,14 +7,7 @@ import yaml
 from made_datasets import contents, made
 from markdown_it import MarkdownIt
 from salgen.datasets.format.manifest import read_manifest
-from salgen.datasets.metadata.card import (
-    card_text,
-    front_matter,
-    markdown,
-    markdown_code,
-    markdown_link,
-    markdown_table,
-)
+from salgen.datasets.metadata.card import card_text, markdown, markdown_code, markdown_link, markdown_table
 from salgen.datasets.metadata.publication_metadata import PublicationMetadata, hub_license
 from salgen.generators.factory import plugin_class
 
@@ -26,7 +19,6 @@ def test_the_head_is_yaml_with_license_files_and_features(folder):
     assert head["configs"][0]["data_files"][0] == {"split": "train", "path": "data/train-*.parquet"}
     assert head["dataset_info"]["features"][0] == {"name": "id", "dtype": "string"}
     assert head["size_categories"] == ["n<1K"]
-    assert text.startswith(front_matter(read_manifest(folder)))
 
 
 def test_a_license_that_the_hub_does_not_know_is_other():

@@ -1,6 +1,7 @@
 """The filter of eBAM: what is kept of what a detector finds, and how the files of detectors are read."""
 
 import json
+import pickle
 import numpy as np
 import pytest
 import torch
@@ -154,10 +155,6 @@ def objects_of(names, split, count):
             yield on_black(cutout, (SIDE, SIDE), LONGEST)
 
 
-def as_tensor(image):
-    return torch.tensor(image).permute(2, 0, 1) / 255
-
-
 def saved(network, path, **about):
     known = {"architecture": ARCHITECTURE, "categories": json.dumps(["background", *KNOWN])}
     described = {**known, "min_size": str(SIDE), "max_size": str(SIDE), **about}
@@ -175,7 +172,7 @@ def test_what_a_network_detects_is_told_by_name_the_surest_first_in_any_batch(tm
     together = first.detect(images)
     assert together == second.detect(images)
     with torch.inference_mode():
-        expected = network([as_tensor(image) for image in images])
+        expected = network([torch.tensor(image).permute(2, 0, 1) / 255 for image in images])
     for image, found, wanted in zip(images, together, expected, strict=True):
         (alone,) = first.detect([image])
         pairs = sorted(zip(wanted["scores"].tolist(), wanted["labels"].tolist(), strict=True), reverse=True)
@@ -213,8 +210,9 @@ def test_what_is_no_detector_is_refused(tmp_path):
             TorchvisionDetector(path)
 
     checkpoint = tmp_path / "fasterrcnn_resnet50_fpn_coco-1.pth"
-    checkpoint.write_bytes(b"no checkpoint")
-    refused("it is not torchvision's checkpoint", checkpoint)
+    for content in (b"no checkpoint", pickle.dumps(Told())):
+        checkpoint.write_bytes(content)
+        refused("it is not torchvision's checkpoint", checkpoint)
     torch.save({"a": torch.zeros(1)}, checkpoint)
     refused("its weights do not fit the network", checkpoint)
     path = tmp_path / "x.safetensors"

@@ -61,11 +61,6 @@ def test_small_images_are_enlarged_by_a_whole_number_and_large_ones_fit():
     assert max(pictures.enlarged(np.zeros((900, 300, 3), np.uint8)).size) == pictures.LARGEST
 
 
-def test_classes_take_turns_and_the_last_class_comes_first():
-    assert sheets._some_of_each_class(np.array([0, 0, 1, 2, 0]), 4) == [3, 2, 0, 1]
-    assert sheets._some_of_each_class(np.array([1, 1]), 8) == [0, 1]
-
-
 def test_no_twins_are_shown_as_such(tmp_path):
     folder = made(tmp_path / "squares", twins=False)
     assert contact_sheet(folder, count=2).size[1] > 2 * pictures.PANEL

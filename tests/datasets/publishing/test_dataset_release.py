@@ -11,7 +11,6 @@ import pytest
 import yaml
 from forged_rows import forge
 from made_datasets import STATED, contents, made, published
-from PIL import Image
 from salgen.datasets.format.manifest import read_manifest
 from salgen.datasets.format.schema import pixels_digest
 from salgen.datasets.making import make
@@ -76,6 +75,7 @@ def test_it_verifies_loads_and_is_published_again_from_there(tmp_path, arguments
     [
         ({"license": None}, "no license is stated: give one of CC0-1.0, "),
         ({"license": "free"}, "license 'free' is unknown: give one of CC0-1.0, "),
+        ({"license": "ftp://host/x"}, "is unknown"),
         ({"license": "https://"}, "is unknown"),
         ({"license": "https://host/a b"}, "is unknown"),
         ({"license": "https://host/a\n"}, "is unknown"),
@@ -103,12 +103,6 @@ def test_what_is_altered_incomplete_or_of_another_version_is_refused(folder, mon
     data = shard.read_bytes()
     shard.write_bytes(data[:100] + bytes([data[100] ^ 1]) + data[101:])
     with pytest.raises(SalgenError, match=r"cannot be published: data/val-00000-of-00001\.parquet: was altered"):
-        bytes_of(folder)
-    shard.unlink()
-    with pytest.raises(SalgenError, match=r"val-00000-of-00001\.parquet: is missing"):
-        bytes_of(folder)
-    (folder / "SHA256SUMS").unlink()
-    with pytest.raises(SalgenError, match=f"{folder} cannot be published: SHA256SUMS is missing"):
         bytes_of(folder)
     with pytest.raises(SalgenError, match="does not exist"):
         bytes_of(folder / "none")
@@ -278,8 +272,6 @@ def test_a_set_without_pixels_verifies_with_and_without_the_source(copy, tiles, 
     assert verify(out) == []
     assert verify(out, source=str(copy), samples=30) == []
     assert bytes_of(out) == bytes_of(out, may_redistribute=True) == contents(out)
-    Image.new("RGB", (20, 24)).save(copy / "test" / "dark-0.png")
-    assert any("give the source it was made from" in problem for problem in verify(out, source=str(copy)))
 
 
 @pytest.mark.parametrize(

@@ -49,10 +49,6 @@ class State(local_server.State):
         self.files, self.metadata, self.links = {}, None, {}
 
 
-def serving(state):
-    return local_server.serving(Handler, state)
-
-
 @pytest.fixture
 def state(monkeypatch):
     monkeypatch.delenv("ZENODO_TOKEN", raising=False)
@@ -61,7 +57,7 @@ def state(monkeypatch):
 
 @pytest.fixture
 def address(state):
-    with serving(state) as found:
+    with local_server.serving(Handler, state) as found:
         yield found.address
 
 

@@ -35,7 +35,3 @@ def test_a_loader_takes_the_pairs(dataset):
     assert len(list(dataset.to_torch("label"))) == len(dataset)
     with pytest.raises(SalgenError, match="unknown task"):
         dataset.to_torch("species")
-
-
-def test_a_data_set_says_what_it_is(dataset):
-    assert repr(dataset) == "Dataset('squares', split='train', 12 images, 12x16, 2 classes)"

