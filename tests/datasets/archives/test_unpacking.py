@@ -1,5 +1,6 @@
 """Whatever an archive holds, nothing is written outside the target, and what is wrong is one line."""
 
+import gzip
 import hashlib
 import io
 import os
@@ -11,7 +12,7 @@ from itertools import product
 import pytest
 from made_datasets import contents
 import salgen
-from salgen.datasets.archives import unpacking
+from salgen.datasets.archives import archive_formats, unpacking
 from salgen.datasets.archives.archive_formats import SUFFIXES
 from salgen.datasets.archives.unpacking import unpack, unpacked
 from salgen.datasets.archives.writing import archive
@@ -196,3 +197,33 @@ def test_the_cache_is_filled_once(tmp_path, monkeypatch):
     assert folder.is_relative_to(cache_folder() / "archives")
     monkeypatch.setattr(unpacking, "extract", None)  # nothing may be unpacked again
     assert unpacked(path) == folder
+
+
+def test_gzip_is_read_from_any_writer(tmp_path):
+    files = with_sums({"big": os.urandom(3 << 20), "zeros": bytes(3 << 20)})
+    data = archive(files, tmp_path / "x.tar", "squares").read_bytes()
+    for level in (0, 1, 9):
+        path = tmp_path / f"{level}.tar.gz"
+        path.write_bytes(gzip.compress(data, level))
+        assert contents(unpack(path, tmp_path / str(level))) == files
+
+
+def test_a_bomb_is_refused_by_its_header(tmp_path, monkeypatch):
+    path = tmp_path / "x.tar.gz"
+    head = tarfile.TarInfo("squares/x")
+    head.size = 200 << 20
+    path.write_bytes(gzip.compress(head.tobuf(tarfile.USTAR_FORMAT) + bytes(head.size)))
+
+    def pieces(file):
+        yield pytest.fail("its header says it: nothing is to be read")
+
+    monkeypatch.setattr(archive_formats, "_pieces", pieces)
+    with pytest.raises(SalgenError, match="the archive holds more than"):
+        unpack(path, tmp_path / "out")
+
+
+def test_a_bomb_behind_the_end_of_the_tar_is_not_expanded(tmp_path):
+    files = with_sums(FILES)
+    data = archive(files, tmp_path / "x.tar", "squares").read_bytes()
+    (tmp_path / "x.tar.gz").write_bytes(gzip.compress(data + bytes(50 << 20)))
+    assert contents(unpack(tmp_path / "x.tar.gz", tmp_path / "out")) == files

@@ -1,6 +1,7 @@
 """What is read is what was rendered; faults of files are named."""
 
 import gc
+import pickle
 import weakref
 import numpy as np
 import pyarrow as pa
@@ -175,3 +176,11 @@ def test_a_shard_written_by_another_hand_is_named(folder, change, rows):
     pq.write_table(change(pq.read_table(folder / SHARD)), folder / SHARD, row_group_size=rows)
     with pytest.raises(SalgenError, match=f"{SHARD} was altered"):
         open_dataset(folder, "train").images()
+
+
+def test_it_can_be_sent_to_another_process(folder):
+    dataset = open_dataset(folder)
+    first = dataset[0]
+    again = pickle.loads(pickle.dumps(dataset))
+    assert not again._groups
+    np.testing.assert_array_equal(again[0]["image"], first["image"])
