@@ -99,13 +99,6 @@ def test_masks_may_be_in_colours_where_opacity_is_no_object(tmp_path, rng, mode)
     assert np.array_equal(arrays(tmp_path, kind=MASK)[:, 0] != 0, given)
 
 
-def test_a_file_that_changed_is_read_again(tmp_path, maps):
-    np.savez(tmp_path / "maps.npz", maps)
-    assert np.array_equal(arrays(tmp_path / "maps.npz")[:, 0], maps)
-    np.savez(tmp_path / "maps.npz", maps.astype(np.float64) + 1)
-    assert np.array_equal(arrays(tmp_path / "maps.npz")[:, 0], maps.astype(np.float64) + 1)
-
-
 def said(path, kind="map", file=None):
     with pytest.raises(SalgenError) as caught:
         arrays(path, kind=kind)
@@ -169,7 +162,6 @@ def test_a_sample_has_the_name_of_its_image_too(tmp_path):
     ("names", "message"),
     [
         (["test-000000"], "test-000000 is a name of test-000000 and test-000003: name maps by these ids"),
-        (["cats/0", "test-000000"], "is a name of test-000000 and test-000003"),
         (["dogs/0", "test-000001"], "holds two maps of test-000001, one of them as test-000001: keep one"),
         (["dogs/0", "dogs/0.jpg"], "holds two maps of test-000001, one of them as dogs/0: keep one"),
     ],

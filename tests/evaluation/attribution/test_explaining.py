@@ -10,13 +10,14 @@ import torch
 from hypothesis import example, given
 from hypothesis import strategies as st
 from packaging.version import Version
-from small_networks import Normalise, batch_sizes
+from small_networks import Normalise, Of, batch_sizes
 from torch import nn
 import salgen
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.batch_explainer import BatchExplainer
 from salgen.evaluation.attribution.reductions import REDUCTIONS, reduce_channels, resize
+from salgen.evaluation.methods.gradient import Gradient
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.models.inspection.network_trace import check_deterministic, forward_pass
@@ -108,15 +109,10 @@ def test_targets_may_be_written_in_many_ways_and_are_predicted_by_default(networ
     assert torch.equal(salgen.explain(network, IMAGES, targets, method="gradient").values, expected)
 
 
-@pytest.mark.parametrize(
-    "images",
-    [
-        torch.tensor(IMAGES),
-        IMAGES.astype(np.float64),
-        IMAGES[..., ::-1][..., ::-1],
-        torch.tensor(IMAGES).requires_grad_(),
-    ],
-)
+OTHER_FORMS = [IMAGES.astype(np.float64), IMAGES[..., ::-1][..., ::-1], torch.tensor(IMAGES).requires_grad_()]
+
+
+@pytest.mark.parametrize("images", OTHER_FORMS)
 def test_images_may_be_any_floating_array(network, images):
     expected = salgen.explain(network, IMAGES, 0, method="gradient").values
     torch.testing.assert_close(salgen.explain(network, images, 0, method="gradient").values, expected)
@@ -149,14 +145,6 @@ def test_a_normalisation_may_resize(network):
     assert found.native_resolution == (6, 8)
 
 
-@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
-def test_models_of_other_precision(network, dtype):
-    expected = salgen.explain(network, IMAGES, 0, method="gradient").values
-    found = salgen.explain(network.to(dtype), IMAGES, 0, method="gradient").values
-    assert found.dtype == torch.float32
-    torch.testing.assert_close(found, expected, rtol=0.05, atol=0.01)
-
-
 # State ------------------------------------------------------------------------------------------
 
 
@@ -169,24 +157,6 @@ def test_any_gradient_mode_gives_the_same_map_and_stays(network, mode, method):
         before = torch.is_grad_enabled(), torch.is_inference_mode_enabled(), state_of(network)
         assert torch.equal(salgen.explain(network, images, 0, method=method).values, expected)
         assert (torch.is_grad_enabled(), torch.is_inference_mode_enabled(), state_of(network)) == before
-
-
-def test_threads_may_explain_one_model_at_once(network):
-    expected = {
-        m: salgen.explain(network, IMAGES, 0, method=m).values for m in ("lrp-z", "guided-backprop", "gradient")
-    }
-    found = {}
-
-    def work(method):
-        found[method] = [salgen.explain(network, IMAGES, 0, method=method).values for _ in range(5)]
-
-    threads = [threading.Thread(target=work, args=(method,)) for method in expected]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    for method, values in expected.items():
-        assert all(torch.equal(value, values) for value in found[method])
 
 
 # Faults -----------------------------------------------------------------------------------------
@@ -221,12 +191,10 @@ FAULTS = [
     ({"images": IMAGES * 255, "preprocess": ((0, 0), (1, 1))}, "images reach 25.*: divide them by 255"),
     ({"images": "cat.png"}, "images are not an array"),
     ({"targets": [0, 1]}, r"targets are int64 \(2,\): must be integers \(5,\), one class per image, or 'pred'"),
-    ({"targets": 3}, r"target 3: the model has 3 classes, so targets are 0..2"),
     ({"targets": [0, 0, -1, 0, 0]}, "target -1: the model has 3 classes"),
     ({"targets": 1.0}, "targets are float64 .*: must be integers"),
     ({"targets": "label"}, "targets are not an array|must be integers"),
     ({"masks": np.ones((5, 6, 8))}, r"masks are float64 \(5, 6, 8\): must be bool \(5, 6, 8\)"),
-    ({"masks": np.ones((5, 8, 6), bool)}, r"must be bool \(5, 6, 8\)"),
     ({"ids": ["a"]}, "1 ids for 5 images"),
     ({"seed": -1}, "seed = -1: must be an integer of 0 or more"),
     ({"batch_size": 0}, "batch_size = 0"),
@@ -281,17 +249,10 @@ def test_a_model_that_cannot_be_copied_says_why():
         salgen.explain(model, IMAGES, 0, method="gradient")
 
 
-def test_a_method_of_the_wrong_shape_is_named(network):
-    from dataclasses import dataclass
-    from salgen.evaluation.methods.gradient import Gradient
-
-    @dataclass(frozen=True)
-    class Flat(Gradient):
-        def attribute(self, request):
-            return request.inputs[:, 0]
-
+def test_a_method_of_the_wrong_shape_is_named(network, monkeypatch):
+    monkeypatch.setattr(Gradient, "attribute", lambda self, context: context.inputs[:, 0])
     with pytest.raises(SalgenError, match=r"method 'gradient' returned \(5, 6, 8\) for 5 images"):
-        salgen.explain(network, IMAGES, 0, method=Flat())
+        salgen.explain(network, IMAGES, 0, method="gradient")
 
 
 # What is wrong with a call is said before any work -------------------------------------------------
@@ -302,14 +263,9 @@ def test_a_method_of_the_wrong_shape_is_named(network):
     [
         ("pattern-net", {}, "pattern-net needs patterns: give patterns=salgen.fit_patterns"),
         ("expected-gradients", {}, "expected-gradients compares with other images: give references="),
-        (
-            "expected-gradients",
-            {"references": torch.zeros(1, 1, 5, 5)},
-            r"references have shape \(1, 1, 5, 5\) and images",
-        ),
+        ("expected-gradients", {"references": torch.zeros(1, 1, 5, 5)}, r"references have shape \(1, 1, 5, 5\) and"),
         ("oracle", {}, "oracle is made from the ground truth: give masks="),
         ("eigen-cam", {"targets": 99}, "target 99: the model has 3 classes"),
-        ("gradient", {"score": "odds"}, "unknown score 'odds'"),
         ("gradient", {"score": None}, "unknown score 'None'"),
     ],
 )
@@ -318,15 +274,6 @@ def test_nothing_runs_before_the_call_is_right(network, method, arguments, says)
     with pytest.raises(SalgenError, match=says):
         salgen.explain(network, IMAGES, method=["rise:n=50", method], **arguments)
     assert set(seen) <= {1, 2}  # a first look, before the five
-
-
-def test_a_margin_takes_two_classes():
-    model = nn.Sequential(nn.Conv2d(2, 3, 3), nn.ReLU(), nn.Flatten(), nn.Linear(72, 1))
-    model.multi_label, seen = True, batch_sizes(model)
-    with pytest.raises(SalgenError, match=r"margin.*two classes"):
-        salgen.explain(model, IMAGES, 0, method="grad-cam", score="margin")
-    assert set(seen) <= {1, 2}  # a first look, before the five
-    assert salgen.explain(model, IMAGES, 0, method="gradient").values.shape == (5, 6, 8)
 
 
 @pytest.mark.parametrize("method", ["gradient", "rise:n=2", "lrp-z", "grad-cam"])
@@ -345,19 +292,13 @@ def test_images_that_look_like_bytes_are_doubted(network):
         salgen.explain(network, IMAGES * 255, 0, method="gradient")
 
 
-def test_a_list_of_one_gives_a_mapping(network):
-    assert list(salgen.explain(network, IMAGES, 0, method=["gradient"])) == ["gradient"]
-
-
 def test_several_methods_take_the_parameters_and_give_the_maps_of_one(network):
     found = salgen.explain(network, IMAGES, 0, method=["smoothgrad", "smooth-grad-cam++"], n=2)
     assert list(found) == ["smoothgrad:n=2", "smooth-grad-cam++:n=2"]
     for call, maps in found.items():
         assert torch.equal(maps.values, salgen.explain(network, IMAGES, 0, method=call).values)
-    assert list(salgen.explain(network, IMAGES, 0, method=["smoothgrad", "gradient"], n=2)) == [
-        "smoothgrad:n=2",
-        "gradient",
-    ]
+    for chosen in (["smoothgrad:n=2", "gradient"], ["smoothgrad:n=2"]):
+        assert list(salgen.explain(network, IMAGES, 0, method=[c.partition(":")[0] for c in chosen], n=2)) == chosen
     with pytest.raises(SalgenError, match="no method of the list has the parameter n"):
         salgen.explain(network, IMAGES, 0, method=["gradient", "grad-cam"], n=2)
     assert repr(found).startswith("Explained(SaliencyMap('smoothgrad:n=2', values (5, 6, 8)), ")
@@ -403,11 +344,19 @@ def test_baselines_are_pixels_in_any_form(network, method):
     assert not torch.allclose(each.values, grey.values)
 
 
-def test_a_map_that_sums_to_the_difference_from_its_baseline(network):
-    logits = network(torch.from_numpy(IMAGES))[:, 0] - network(torch.from_numpy(OTHERS))[:, 0]
-    for method in ("integrated-gradients:steps=300,quadrature=midpoint", "deep-lift"):
-        found = salgen.explain(network, IMAGES, 0, method=method, baselines=OTHERS).values
-        torch.testing.assert_close(found.sum(dim=(1, 2)), logits, rtol=1e-2, atol=1e-3)
+@pytest.mark.parametrize(
+    ("method", "score"),
+    [
+        ("deep-lift", "logit"),
+        ("integrated-gradients:steps=300,quadrature=midpoint", "logit"),
+        ("integrated-gradients:steps=300", "margin"),
+    ],
+)
+def test_a_map_that_sums_to_the_difference_from_its_baseline(network, method, score):
+    first, other = (network(torch.from_numpy(images)).detach() for images in (IMAGES, OTHERS))
+    values = [logits[:, 0] - (score == "margin") * logits[:, 1:].amax(dim=1) for logits in (first, other)]
+    found = salgen.explain(network, IMAGES, 0, method=method, baselines=OTHERS, score=score).values
+    torch.testing.assert_close(found.sum(dim=(1, 2)), values[0] - values[1], rtol=1e-2, atol=3e-3)
 
 
 @pytest.mark.parametrize(
@@ -548,21 +497,13 @@ def test_an_interrupt_is_no_error_of_the_model():
 
 @pytest.mark.parametrize("method", ["gradient", "occlusion", "lrp-z", "grad-cam"])
 def test_a_network_that_flattens_by_view_takes_images_in_any_memory_format(method):
-    class Flattens(nn.Module):
-        def __init__(self):
-            super().__init__()
-            torch.manual_seed(0)
-            self.maps, self.dense = nn.Conv2d(2, 3, 3), nn.Linear(72, 2)
-
-        def forward(self, x):
-            return self.dense(self.maps(x).relu().view(-1, 72))
-
+    model = nn.Sequential(nn.Conv2d(2, 3, 3), nn.ReLU(), Of(lambda x: x.view(-1, 72)), nn.Linear(72, 2))
     images = torch.from_numpy(IMAGES)
     strided = images.to(memory_format=torch.channels_last)
     with pytest.raises(RuntimeError, match="view size"):
-        Flattens()(strided)
-    expected = salgen.explain(Flattens(), images, 0, method=method).values
-    assert torch.equal(salgen.explain(Flattens(), strided, 0, method=method).values, expected)
+        model(strided)
+    expected = salgen.explain(model, images, 0, method=method).values
+    assert torch.equal(salgen.explain(model, strided, 0, method=method).values, expected)
 
 
 def test_random_numbers_in_the_forward_pass_are_refused_and_leave_no_trace():
@@ -620,8 +561,6 @@ def test_maps_of_nothing_are_said_once():
 
 @pytest.mark.parametrize(("value", "kind"), [(2.0, "constant"), (torch.inf, "not finite"), (0.0, "zero everywhere")])
 def test_each_kind_is_named(value, kind, monkeypatch):
-    from salgen.evaluation.methods.gradient import Gradient
-
     monkeypatch.setattr(Gradient, "attribute", lambda self, context: torch.full_like(context.inputs, value))
     assert any(f"3 of 3 maps are {kind}" in text for text in said(ModelView.of(dead(0.0)), method=["gradient"]))
 

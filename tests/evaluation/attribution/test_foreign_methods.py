@@ -279,15 +279,14 @@ def test_a_function_that_asks_the_layer_alone_for_gradients():
 
 def test_of_random_numbers_each_image_has_its_own():
     network, given = cnn(), {"method": noise, "reduce": None}
-    state = torch.get_rng_state()
+    states = torch.get_rng_state(), str(np.random.get_state())  # noqa: NPY002
     whole = salgen.explain(network, IMAGES, TARGETS, **given).values
-    parts = [
-        salgen.explain(network, IMAGES[i : i + 1], TARGETS[i : i + 1], ids=[str(i)], **given).values for i in range(3)
-    ]
-    assert torch.equal(whole, torch.cat(parts))
+    last = salgen.explain(network, IMAGES[2:], TARGETS[2:], ids=["2"], **given).values
+    assert torch.equal(whole[2:], last)
     assert not torch.equal(whole[0], whole[1])
     assert not torch.equal(whole, salgen.explain(network, IMAGES, TARGETS, seed=1, **given).values)
-    assert torch.equal(torch.get_rng_state(), state)
+    assert torch.equal(torch.get_rng_state(), states[0])
+    assert str(np.random.get_state()) == states[1]  # noqa: NPY002
 
 
 # What is recorded, and whether it is the same again ----------------------------------------------------
@@ -349,16 +348,6 @@ def test_the_digest_is_of_a_function_and_of_what_it_uses(before, after, is_same,
 # What others do wrong -----------------------------------------------------------------------------------
 
 
-def after(change):
-    """A method that does something to the model first."""
-
-    def method(model, inputs, targets):
-        change(model)
-        return inputs
-
-    return method
-
-
 def raises(kind, *arguments):
     """A method that changes the model's weights and fails."""
 
@@ -407,7 +396,7 @@ def test_failures_are_one_line_and_leave_the_model(name):
 def test_what_changes_the_weights_changes_its_own_copy(change):
     model = normalised()
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
-    methods = {"mine": after(change), "gradient": "gradient"}
+    methods = {"mine": lambda model, inputs, targets: change(model) is inputs or inputs, "gradient": "gradient"}
     gradient = salgen.explain(model, IMAGES, method=methods, **GIVEN)["gradient"].values
     assert all(torch.equal(tensor, before[name]) for name, tensor in model.state_dict().items())
     torch.testing.assert_close(gradient, salgen.explain(model, IMAGES, method="gradient", **GIVEN).values)
@@ -417,11 +406,8 @@ def test_an_object_is_bound_to_the_model_that_is_explained():
     model, other = cnn(), cnn()
     with torch.no_grad():
         other[0].bias += 1
-    for theirs in (
-        captum.attr.Saliency(other),
-        cam(pytorch_grad_cam.GradCAM, other),
-        zennit.attribution.Gradient(other),
-    ):
+    objects = captum.attr.Saliency(other), cam(pytorch_grad_cam.GradCAM, other), zennit.attribution.Gradient(other)
+    for theirs in objects:
         with pytest.raises(SalgenError, match="it is bound to another model than the one that is explained, or to"):
             salgen.explain(model, IMAGES, method={"x": theirs}["x"], **GIVEN)
     with pytest.raises(SalgenError, match="it is bound to a function: bind it to the torch"):
@@ -448,7 +434,6 @@ def test_objects_that_were_used_leave_their_model_alone():
     [
         ([lambda model, inputs, targets: inputs], "'<lambda>' is salgen's, or no name for a table: give one"),
         ({"oracle-mine": low}, "'oracle-mine' is salgen's"),
-        ({"sobel": low}, "'sobel' is salgen's"),
         ({3: low}, "'' is salgen's, or no name for a table"),
         ({"a:b": low}, "a: 'b': write it as key=value"),
         ([low, partial(low)], "low is the name of several methods: give each its own"),
@@ -456,9 +441,7 @@ def test_objects_that_were_used_leave_their_model_alone():
         (["no_such_module:mine"], "method no_such_module:mine: cannot be imported: ModuleNotFoundError"),
         (["numpy:pi"], "method 'numpy:pi' is a float object of builtins, and not of captum, pytorch-grad-cam or"),
         ([nn.ReLU], "is the class ReLU of torch.nn.modules.activation, and not of captum"),
-        ([], "no method was chosen"),
         ({}, "no method was chosen"),
-        (5, "method 5: give a name"),
         ([5], "method 5: give a name"),
     ],
 )
@@ -483,24 +466,18 @@ class Margins(nn.Module):
 
 def test_a_margin_is_the_output_that_they_explain(network):
     """As of a module around the network, called directly; methods find the layers of the network itself."""
-    around, layer = Margins(network), network.get_submodule(network.cam_layer)
-    reshape = grid_of_tokens if isinstance(network, torchvision.models.VisionTransformer) else None
+    around, reshape = Margins(network), grid_of_tokens if hasattr(network, "encoder") else None
     with zennit.attribution.Gradient(around, lrp()) as attributor:
         relevance = attributor(leaf(), one_hot())[1]
-    object_of = captum.attr.Saliency(network)
+    layers = [network.get_submodule(network.cam_layer)]
+    theirs = pytorch_grad_cam.GradCAM(around, layers, reshape)(leaf(), targets=goals())
     wanted = {
         "function": (gradient, gradient(around, leaf(), TARGETS)),
         "captum": (captum.attr.InputXGradient, captum.attr.InputXGradient(around).attribute(leaf(), target=TARGETS)),
         "lift": (captum.attr.DeepLift, captum.attr.DeepLift(around).attribute(leaf(), target=TARGETS)),
-        "object": (object_of, captum.attr.Saliency(around).attribute(leaf(), target=TARGETS)),
-        "their cam": (
-            pytorch_grad_cam.GradCAM,
-            pytorch_grad_cam.GradCAM(around, [layer], reshape)(leaf(), targets=goals()),
-        ),
-        "cam object": (
-            cam(pytorch_grad_cam.GradCAM, network),
-            pytorch_grad_cam.GradCAM(around, [layer], reshape)(leaf(), targets=goals()),
-        ),
+        "object": (captum.attr.Saliency(network), captum.attr.Saliency(around).attribute(leaf(), target=TARGETS)),
+        "their cam": (pytorch_grad_cam.GradCAM, theirs),
+        "cam object": (cam(pytorch_grad_cam.GradCAM, network), theirs),
         "zennit": (lrp(), relevance),
         "zennit object": (zennit.attribution.Gradient(network, lrp()), relevance),
     }
@@ -508,11 +485,8 @@ def test_a_margin_is_the_output_that_they_explain(network):
     found = salgen.explain(network, IMAGES, method=methods, score="margin", **GIVEN)
     for name, (_, expected) in wanted.items():
         assert same(found[name], expected), name
-    own = salgen.explain(network, IMAGES, method="gradient", score="margin", **GIVEN)
-    assert torch.allclose(found["function"].values, own.values, atol=1e-6)
-    assert not torch.equal(
-        found["function"].values, salgen.explain(network, IMAGES, method={"mine": gradient}, **GIVEN)["mine"].values
-    )
+    plain = salgen.explain(network, IMAGES, method=gradient, **GIVEN)
+    assert not torch.equal(found["function"].values, plain.values)
 
 
 def test_they_explain_a_model_and_a_margin_is_over_other_classes():

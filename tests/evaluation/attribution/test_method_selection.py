@@ -85,14 +85,6 @@ def test_a_scale_sets_what_a_call_does_not():
     assert list(select_methods([scaled]).named) == [scaled]
 
 
-def test_all_leaves_out_what_is_not_defined_and_says_why():
-    methods, left_out = select_methods(["all"]).defined_for(convolutional(), PIXELS)
-    assert "gradient" in methods
-    assert "raw-attention" not in methods
-    assert "attention" in left_out["raw-attention"]
-    assert set(methods) | set(left_out) == IN_ALL
-
-
 def test_what_is_refused_is_left_out_unless_nothing_else_works():
     with pytest.raises(UndefinedMethodError, match="raw-attention: the network has no attention"):
         select_methods(["raw-attention", "random"]).defined_for(convolutional(), PIXELS)

@@ -1,4 +1,4 @@
-"""Patterns against loops over every patch, straight from the paper, and the laws they obey."""
+"""Patterns against loops over every patch, straight from the paper."""
 
 import copy
 import gc
@@ -8,16 +8,14 @@ import numpy as np
 import pytest
 import safetensors.torch
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from small_networks import Normalise
 from torch import nn
 from torch.nn import functional as F
-import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution import patterns
 from salgen.evaluation.attribution.patterns import Patterns, fit_patterns
 from salgen.evaluation.models.classifier import Classifier
+from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.testing.methods import state_of
 
 SEED = 11
@@ -127,34 +125,6 @@ def test_every_form_of_convolution(form, images):
     np.testing.assert_allclose(units(fit_patterns(net, signal).by_map[0]), expected, rtol=1e-7, atol=1e-10)
 
 
-@given(
-    seed=st.integers(0, 10**6),
-    shape=st.tuples(st.integers(1, 3), st.integers(1, 2), st.integers(1, 2), st.integers(0, 2), st.integers(1, 2)),
-    bias=st.floats(-2, 2),
-    norm=st.booleans(),
-)
-def test_a_pattern_times_its_weights_is_one(seed, shape, bias, norm):
-    channels, groups, stride, padding, dilation = shape
-    torch.manual_seed(seed)
-    conv = nn.Conv2d(channels * groups, 3 * groups, 2, stride, padding, dilation, groups)
-    nn.init.constant_(conv.bias, bias)
-    between = nn.BatchNorm2d(3 * groups) if norm else nn.Identity()
-    if norm:
-        between.weight.data.uniform_(-1, 2)
-        between.running_mean.normal_()
-    head = nn.Linear(3 * groups, 2)
-    net = nn.Sequential(conv, between, nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), head).eval()
-    found = fit_patterns(net, torch.randn(5, channels * groups, 6, 7))
-    scale = between.weight / torch.sqrt(between.running_var + between.eps) if norm else torch.ones(3 * groups)
-    weights = [(conv.weight * scale.view(-1, 1, 1, 1)).detach(), head.weight]
-    for pattern, weight, zero in zip(found.by_map, weights, found.degenerate, strict=True):
-        law = (units(pattern) * units(weight)).sum(dim=1)
-        nothing = (units(pattern) == 0).all(dim=1)
-        assert int(nothing.sum()) == zero
-        slack = 1e-9 + 1e-6 * (units(pattern) * units(weight)).abs().sum(dim=1)
-        assert ((law - 1).abs()[~nothing] <= slack[~nothing]).all()
-
-
 def test_units_that_never_fire_or_never_vary_are_degenerate(images):
     torch.manual_seed(SEED)
     net = nn.Sequential(nn.Conv2d(2, 3, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(3, 2))
@@ -190,9 +160,7 @@ class Styles(nn.Module):
 
 def test_which_maps_a_relu_follows(images):
     model = Styles().eval()
-    network = patterns._Observed.forward(
-        "test", salgen.evaluation.models.inspection.model_view.ModelView.of(model), torch.from_numpy(images[:, :1])
-    )
+    network = patterns._Observed.forward("test", ModelView.of(model), torch.from_numpy(images[:, :1]))
     assert network.rectified == {0, 2}
     found = fit_patterns(model, images[:, :1])
     with torch.no_grad():
@@ -200,9 +168,6 @@ def test_which_maps_a_relu_follows(images):
     patches = patches_of(before.double().numpy(), model.conv)
     linear = slow_patterns(model.conv.weight, model.conv.bias, patches, rectified=False)
     np.testing.assert_allclose(units(found.by_map[1]), linear, rtol=1e-3, atol=1e-5)
-    assert not np.allclose(
-        linear, slow_patterns(model.conv.weight, model.conv.bias, patches, rectified=True), rtol=0.01
-    )
 
 
 def test_a_layer_that_is_called_twice_has_two_patterns(images):
@@ -232,8 +197,11 @@ def test_batches_pieces_and_blocks_do_not_matter(network, images, monkeypatch):
     ragged = fit_patterns(network, iter([images[:1], torch.from_numpy(images[1:8]), images[8:]]))
     monkeypatch.setattr(patterns, "BATCH_SIZE", 5)
     pieces = fit_patterns(network, images, max_memory=1e-9)
+    sizes, block = [], patterns._block
+    monkeypatch.setattr(patterns, "_block", lambda *given: sizes.append(len(given[1])) or block(*given))
     monkeypatch.setattr(patterns, "BLOCK", 1)
     blocks = fit_patterns(network, torch.from_numpy(images))
+    assert set(sizes) == {1}
     for other in (ragged, pieces, blocks):
         assert other.degenerate == whole.degenerate
         for left, right in zip(other.by_map, whole.by_map, strict=True):
@@ -242,24 +210,18 @@ def test_batches_pieces_and_blocks_do_not_matter(network, images, monkeypatch):
 
 @pytest.mark.filterwarnings("ignore:out of memory")
 def test_a_part_that_fails_is_counted_once(network, images, monkeypatch):
-    network = copy.deepcopy(network).double()
-    expected = fit_patterns(network, images)
-    of = patterns.MapMoments.of
+    network, of, room = copy.deepcopy(network).double(), patterns.MapMoments.of, 12
 
     def short_of_memory(call, rectified):
-        if len(call.signal) > 4 and call.position == 2:
+        if len(call.signal) > room and call.position == 2:
             raise MemoryError
         return of(call, rectified)
 
     monkeypatch.setattr(patterns.MapMoments, "of", short_of_memory)
-    found = fit_patterns(network, images)
-    for left, right in zip(found.by_map, expected.by_map, strict=True):
+    expected, room = fit_patterns(network, images), 4
+    for left, right in zip(fit_patterns(network, images).by_map, expected.by_map, strict=True):
         torch.testing.assert_close(left, right, rtol=1e-9, atol=1e-12)
-
-    def no_memory(call, rectified):
-        raise MemoryError
-
-    monkeypatch.setattr(patterns.MapMoments, "of", no_memory)
+    room = 0
     with pytest.raises(SalgenError, match="more memory than cpu has"):
         fit_patterns(network, images)
 
@@ -294,37 +256,20 @@ def test_what_cannot_be_fitted(network, model, given_images, words):
 
 
 def test_saved_patterns_come_back_to_the_bit(network, images, tmp_path):
-    dead = nn.Sequential(*network)
-    found = fit_patterns(dead, images)
-    found = Patterns(found.by_map, (0, 2, 0, 1))
+    found = Patterns(fit_patterns(network, images).by_map, (0, 2, 0, 1))
     found.save(tmp_path / "patterns.safetensors")
     back = Patterns.load(str(tmp_path / "patterns.safetensors"))
     assert back.degenerate == (0, 2, 0, 1)
-    assert all(torch.equal(left, right) for left, right in zip(back.by_map, found.by_map, strict=True))
-    first = (tmp_path / "patterns.safetensors").read_bytes()
-    back.save(tmp_path / "patterns.safetensors")
-    assert (tmp_path / "patterns.safetensors").read_bytes() == first
+    assert all(map(torch.equal, back.by_map, found.by_map))
     assert [path.name for path in tmp_path.iterdir()] == ["patterns.safetensors"]
 
 
-ONE = {"map0000": torch.ones(2, 2, dtype=torch.float64)}
-SAVED = safetensors.torch.save(ONE, {"salgen-patterns": "[0]"})
-OTHERS = [b"", b"not safetensors at all", SAVED[:-8], safetensors.torch.save(ONE)]
-
-
-@pytest.mark.parametrize("data", [*OTHERS, safetensors.torch.save(ONE, {"salgen-patterns": "[0, 1]"})])
-def test_damaged_and_foreign_files_are_one_line(data, tmp_path):
-    path = tmp_path / "patterns.safetensors"
-    path.write_bytes(data)
-    with pytest.raises(SalgenError, match=r"holds no patterns .*: give what Patterns\.save wrote"):
-        Patterns.load(path)
-
-
-def test_missing_files_and_folders(tmp_path, network, images):
-    with pytest.raises(SalgenError, match="holds no patterns"):
-        Patterns.load(tmp_path / "nothing")
-    with pytest.raises(SalgenError, match="holds no patterns"):
-        Patterns.load(tmp_path)
+def test_missing_and_foreign_files_and_folders(tmp_path, network, images):
+    (tmp_path / "weights").write_bytes(safetensors.torch.save({"map0000": torch.ones(2, 2)}))
+    (tmp_path / "text").write_text("not safetensors at all")
+    for name in ("nothing", "weights", "text", ""):
+        with pytest.raises(SalgenError, match=r"holds no patterns .*: give what Patterns\.save wrote"):
+            Patterns.load(tmp_path / name)
     with pytest.raises(SalgenError, match="cannot write the patterns"):
         fit_patterns(network, images).save(tmp_path / "no" / "such" / "folder")
 
@@ -347,16 +292,3 @@ def test_memory_does_not_grow_with_the_number_of_images(network, images):
     gc.unfreeze()
     assert held[-1] <= held[1]
     assert sum(ref() is not None for ref in batches) == 0
-
-
-def test_patches_are_unfolded_a_block_at_a_time(network, images, monkeypatch):
-    sizes, block = [], patterns._block
-
-    def note(call, signal, weight, rectified):
-        sizes.append(len(signal))
-        return block(call, signal, weight, rectified)
-
-    monkeypatch.setattr(patterns, "_block", note)
-    monkeypatch.setattr(patterns, "BLOCK", 3 * 8 * 64 * (18 + 4 * 3))  # three images of the first map
-    fit_patterns(network, images)
-    assert sizes[:4] == [3, 3, 3, 3]
