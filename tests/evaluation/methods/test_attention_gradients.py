@@ -130,37 +130,31 @@ def test_the_first_block_left_alone_counts_in_legrad(images):
 
 
 class OneAttention(nn.Module):
-    """The parts of a network with one attention."""
+    """A network that calls one attention several times."""
 
-    def __init__(self):
+    def __init__(self, times=1, mask=None):
         super().__init__()
         torch.manual_seed(3)
         self.embed, self.attention = nn.Conv2d(3, 8, 8, 8), nn.MultiheadAttention(8, 2, batch_first=True)
-        self.head = nn.Linear(8, 2)
+        self.head, self.times, self.mask = nn.Linear(8, 2), times, mask
+
+    def forward(self, x):
+        tokens = self.embed(x).flatten(2).mT
+        for _ in range(self.times):
+            tokens = tokens + self.attention(tokens, tokens, tokens, attn_mask=self.mask)[0]
+        return self.head(tokens.mean(dim=1))
 
 
 def test_masked_attention_is_refused_in_one_line(images):
-    class Masked(OneAttention):
-        def forward(self, x):
-            tokens = self.embed(x).flatten(2).mT
-            mixed, _ = self.attention(tokens, tokens, tokens, attn_mask=torch.zeros(16, 16))
-            return self.head(mixed.mean(dim=1))
-
     with pytest.raises(SalgenError, match=r"generic-attention follows no attention with masks, .*: choose another"):
-        salgen.explain(Masked().eval(), images, 0, method="generic-attention")
+        salgen.explain(OneAttention(mask=torch.zeros(16, 16)).eval(), images, 0, method="generic-attention")
 
 
 def test_legrad_needs_blocks(images):
-    class Twice(OneAttention):
-        def forward(self, x):
-            tokens = self.embed(x).flatten(2).mT
-            for _ in range(2):
-                tokens = tokens + self.attention(tokens, tokens, tokens)[0]
-            return self.head(tokens.mean(dim=1))
-
+    net = OneAttention(times=2).eval()
     with pytest.raises(SalgenError, match=r"legrad leaves out blocks, and finds none .*: choose generic-attention"):
-        salgen.explain(Twice().eval(), images, 0, method="legrad")
-    assert salgen.explain(Twice().eval(), images, 0, method="ag-cam").values.std() > 0
+        salgen.explain(net, images, 0, method="legrad")
+    assert salgen.explain(net, images, 0, method="ag-cam").values.std() > 0
 
 
 def shared(function, factors, relevance):

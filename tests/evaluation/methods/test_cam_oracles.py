@@ -40,36 +40,19 @@ def rectified(values):
 
 
 def slow_grad_cam(acts, g):
-    channels, height, width = acts.shape
-    total = np.zeros((height, width))
-    for k in range(channels):
-        weight = sum(g[k, i, j] for i in range(height) for j in range(width)) / (height * width)
-        for i in range(height):
-            for j in range(width):
-                total[i, j] += weight * acts[k, i, j]
-    return rectified(total)
+    return rectified(sum(gradient.sum() / gradient.size * channel for gradient, channel in zip(g, acts, strict=True)))
 
 
 def slow_plus_plus(acts, mean_g, mean_g2, mean_g3):
-    channels, height, width = acts.shape
-    total = np.zeros((height, width))
-    for k in range(channels):
-        weight = 0.0
-        for i in range(height):
-            for j in range(width):
-                alpha = mean_g2[k, i, j] / (2 * mean_g2[k, i, j] + acts[k].sum() * mean_g3[k, i, j] + 1e-6)
-                weight += alpha * max(mean_g[k, i, j], 0)
-        total += weight * acts[k]
+    total = np.zeros(acts.shape[1:])
+    for channel, first, second, third in zip(acts, mean_g, mean_g2, mean_g3, strict=True):
+        alpha = second / (2 * second + channel.sum() * third + 1e-6)
+        total += (alpha * rectified(first)).sum() * channel
     return rectified(total)
 
 
 def slow_layer_cam(acts, g):
-    channels, height, width = acts.shape
-    total = np.zeros((height, width))
-    for i in range(height):
-        for j in range(width):
-            total[i, j] = sum(max(g[k, i, j], 0) * acts[k, i, j] for k in range(channels))
-    return rectified(total)
+    return rectified(sum(rectified(gradient) * channel for gradient, channel in zip(g, acts, strict=True)))
 
 
 def slow_xgrad_cam(acts, g):
@@ -79,11 +62,10 @@ def slow_xgrad_cam(acts, g):
 
 def slow_eigen_cam(acts):
     """By a full SVD of pixels by channels, columns centred; aligned with the sum over channels."""
-    channels, height, width = acts.shape
-    pixels = np.array([[acts[k, i, j] for k in range(channels)] for i in range(height) for j in range(width)])
+    pixels = acts.reshape(len(acts), -1).T
     pixels = pixels - pixels.mean(axis=0)
     _, _, vectors = np.linalg.svd(pixels, full_matrices=True)
-    projection = (pixels @ vectors[0]).reshape(height, width)
+    projection = (pixels @ vectors[0]).reshape(acts.shape[1:])
     return rectified(projection if (projection * acts.sum(axis=0)).sum() >= 0 else -projection)
 
 
@@ -99,31 +81,24 @@ def slow_fem(acts, k=2):
 
 def slow_kernel_pca(acts, kernel, aligned=True):
     """By all eigenvectors of the double-centred kernel matrix; aligned with the sum over channels, or raw."""
-    channels, height, width = acts.shape
-    pixels = acts.reshape(channels, -1).T
+    pixels = acts.reshape(len(acts), -1).T
     pixels = pixels - pixels.mean(axis=0)
-    grams = np.array([[kernel(x, y, 1 / channels) for y in pixels] for x in pixels])
+    grams = np.array([[kernel(x, y, 1 / len(acts)) for y in pixels] for x in pixels])
     centring = np.eye(len(pixels)) - 1 / len(pixels)
     values, vectors = np.linalg.eigh(centring @ grams @ centring)
-    projection = (vectors[:, -1] * np.sqrt(values[-1])).reshape(height, width)
+    projection = (vectors[:, -1] * np.sqrt(values[-1])).reshape(acts.shape[1:])
     sign = (projection * acts.sum(axis=0)).sum() if aligned else projection.flat[np.abs(projection).argmax()]
     return rectified(projection if sign >= 0 else -projection)
 
 
-def slow_sigmoid(x, y, gamma):
-    return np.tanh(gamma * (x @ y) + 1)
-
-
-def slow_rbf(x, y, gamma):
-    return np.exp(-gamma * ((x - y) ** 2).sum())
-
-
+SIGMOID = lambda x, y, gamma: np.tanh(gamma * (x @ y) + 1)  # noqa: E731
+RBF = lambda x, y, gamma: np.exp(-gamma * ((x - y) ** 2).sum())  # noqa: E731
 SLOW = {
     "fem": lambda acts, g: slow_fem(acts),
     "fem:k=0.5": lambda acts, g: slow_fem(acts, 0.5),
-    "kpca-cam": lambda acts, g: slow_kernel_pca(acts, slow_sigmoid, aligned=False),
-    "kpca-cam:sign=align": lambda acts, g: slow_kernel_pca(acts, slow_sigmoid),
-    "kpca-cam:sign=align,kernel=rbf": lambda acts, g: slow_kernel_pca(acts, slow_rbf),
+    "kpca-cam": lambda acts, g: slow_kernel_pca(acts, SIGMOID, aligned=False),
+    "kpca-cam:sign=align": lambda acts, g: slow_kernel_pca(acts, SIGMOID),
+    "kpca-cam:sign=align,kernel=rbf": lambda acts, g: slow_kernel_pca(acts, RBF),
     "grad-cam": slow_grad_cam,
     "grad-cam++": lambda acts, g: slow_plus_plus(acts, g, g**2, g**3),
     "layer-cam": slow_layer_cam,

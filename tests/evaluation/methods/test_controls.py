@@ -43,6 +43,7 @@ def test_random_is_uniform_and_different_per_sample():
     assert found.max() < 1
     assert abs(float(found.mean()) - 0.5) < 0.03
     assert not torch.equal(found[0], found[1])
+    assert not torch.equal(maps("random", seed=1).values, found)
 
 
 def test_the_oracle_is_the_mask():

@@ -14,7 +14,6 @@ from salgen.evaluation.methods.score_cam import _masks
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.testing.methods import state_of
 
-ALL = ["score-cam", "ablation-cam", "xgrad-cam", "hires-cam", "full-grad"]
 TARGETS = torch.tensor([0, 1, 2])
 
 
@@ -61,17 +60,12 @@ def explained(images, method, net=None, layer="relu", **kwargs):
     return salgen.explain(net or Network(), images, TARGETS, method=method, **chosen, **kwargs).values
 
 
-def parts(image, target, layer):
-    """Activations and gradients (K, h, w) of one image, at a layer of the network."""
+def gradient_at(image, target, layer):
+    """The gradient (K, h, w) of one image, at a layer of the network."""
     net, kept = Separate(), []
-    handle = net.get_submodule(layer).register_forward_hook(lambda _m, _i, output: kept.append(output))
+    net.get_submodule(layer).register_forward_hook(lambda _m, _i, output: kept.append(output))
     score = net(image[None])[0, target]
-    handle.remove()
-    return kept[0][0].detach(), torch.autograd.grad(score, kept[0])[0][0]
-
-
-def score_of(image, target, net=None):
-    return float((net or Separate())(image[None]).detach()[0, target])
+    return torch.autograd.grad(score, kept[0])[0][0]
 
 
 def enlarged(maps):
@@ -86,38 +80,20 @@ def test_of_a_relu_that_is_used_twice_the_last_use_counts(method, in_place, imag
     torch.testing.assert_close(explained(images, method, Network(in_place)), expected)
 
 
-def bias_terms(net, image, target):
-    """Signed (K, h, w) per layer with a bias: the bias of each channel times the gradient at its output."""
-    shift = net.norm.bias - net.norm.running_mean * net.norm.weight / (net.norm.running_var + net.norm.eps).sqrt()
-    found = {"conv1": net.conv1.bias, "norm": shift, "conv2": net.conv2.bias}
-    return {name: bias[:, None, None] * parts(image, target, name)[1] for name, bias in found.items()}
-
-
-def input_term(net, image, target):
-    leaf = image[None].requires_grad_()
-    return (leaf * torch.autograd.grad(net(leaf)[0, target], leaf)[0])[0].detach()
-
-
 def test_full_grad_is_the_sum_of_absolute_terms(images):
+    """Of the image, and of the bias of each channel, times their gradients."""
     net, expected = Separate(), []
+    shift = net.norm.bias - net.norm.running_mean * net.norm.weight / (net.norm.running_var + net.norm.eps).sqrt()
+    biases_of = {"conv1": net.conv1.bias, "norm": shift, "conv2": net.conv2.bias}
     for image, target in zip(images.clone(), TARGETS, strict=True):
-        total = input_term(net, image, target).abs().sum(dim=0)
-        for term in bias_terms(net, image, target).values():
-            for channel in term.detach().abs():
+        leaf = image[None].requires_grad_()
+        total = (leaf * torch.autograd.grad(net(leaf)[0, target], leaf)[0])[0].detach().abs().sum(dim=0)
+        for name, bias in biases_of.items():
+            for channel in (bias[:, None, None] * gradient_at(image, target, name)).detach().abs():
                 total = total + enlarged([channel])[0]
         expected.append(total)
     found = explained(images, "full-grad", net, layer=None)
     torch.testing.assert_close(found, torch.stack(expected), rtol=1e-4, atol=1e-5)
-
-
-def test_full_grads_terms_are_complete(images):
-    """With signs and the dense bias, they sum to the score: no bias is missing or counted twice."""
-    net = Separate()
-    for image, target in zip(images.clone(), TARGETS, strict=True):
-        total = input_term(net, image, target).sum() + net.head.bias[target]
-        total = total + sum(term.sum() for term in bias_terms(net, image, target).values())
-        assert float(total.detach()) == pytest.approx(score_of(image, target), rel=1e-4)
-        assert set(biases(ModelView.of(net), image[None])) == {"conv1", "norm", "conv2"}
 
 
 def test_a_batch_norm_without_statistics_or_weights_has_the_bias_that_it_has():
@@ -153,23 +129,19 @@ def test_ablating_a_channel_of_tokens_ablates_the_class_tokens_too():
     torch.testing.assert_close(found, image[:, 1].mean() * image[:, 1])
 
 
-@pytest.mark.parametrize("method", ALL)
+@pytest.mark.parametrize("method", ["score-cam", "ablation-cam", "xgrad-cam", "hires-cam", "full-grad"])
 def test_a_failure_in_the_middle_leaves_the_view_as_it_was(method, images):
     class Failing(Network):
         def forward(self, x):
-            if len(self.calls) > 4:
-                raise RuntimeError("enough")
-            self.calls.append(1)
-            return super().forward(x)
+            calls.append(1)
+            return super().forward(x) if len(calls) < 6 else 1 / 0
 
-    net = Failing()
-    net.calls = []
-    view = ModelView.of(net)
+    calls, view = [], ModelView.of(Failing())
     before = state_of(view.network)
     for _ in range(6):  # it fails at its first pass at last
-        with contextlib.suppress(RuntimeError, SalgenError):
+        with contextlib.suppress(ZeroDivisionError, SalgenError):
             salgen.explain(view, images, TARGETS, method=method, max_memory=1e-9)
-    assert len(view.network.calls) > 4
+    assert len(calls) > 5
     assert state_of(view.network) == before
 
 

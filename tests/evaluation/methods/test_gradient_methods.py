@@ -2,11 +2,10 @@ import captum.attr
 import numpy as np
 import pytest
 import torch
-from small_networks import Of, Tidy, linear, with_statistics
+from small_networks import Of, Tidy, linear
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.models.classifier import Classifier
-from salgen.evaluation.models.lesion_cnn import LesionCNN
 from salgen.seeding import Stream
 
 # Logit k is (k + 1) times the sum of squares, so the gradient is 2 (k + 1) x.
@@ -32,43 +31,6 @@ def test_a_normalisation_that_cannot_map_black_is_an_error(inputs):
     standardise = Of(lambda pixels: pixels / pixels.std(dim=(1, 2, 3), keepdim=True))
     with pytest.raises(SalgenError, match="black or white image"):
         salgen.explain(Classifier(SQUARES, standardise), inputs, 0, method="integrated-gradients")
-
-
-TARGETS = torch.tensor([0, 1, 2, 0, 1])
-
-
-@pytest.fixture(scope="module")
-def lesion_network():
-    """The lesion network with batch norm, with running statistics that do something."""
-    torch.manual_seed(2)
-    return with_statistics(LesionCNN(widths=(4, 8), hidden=8).build(1, 3, (16, 20)), 0.2, dense=True).eval()
-
-
-@pytest.fixture(scope="module")
-def signed_images():
-    return torch.rand(5, 1, 16, 20, generator=torch.Generator().manual_seed(0)) * 2 - 1
-
-
-@pytest.mark.parametrize("quadrature", ["gauss-legendre", "midpoint"])
-@pytest.mark.parametrize("score", ["logit", "margin"])
-def test_integrated_gradients_are_complete(lesion_network, signed_images, quadrature, score):
-    def value(inputs):
-        logits = lesion_network(inputs).detach()
-        target = logits.gather(1, TARGETS[:, None])[:, 0]
-        others = logits.scatter(1, TARGETS[:, None], -torch.inf).amax(dim=1)
-        return target if score == "logit" else target - others
-
-    options = {"method": "integrated-gradients", "steps": 300, "quadrature": quadrature}
-    found = salgen.explain(lesion_network, signed_images, TARGETS, score=score, **options)
-    gap = found.values.sum(dim=(1, 2)) - (value(signed_images) - value(torch.zeros_like(signed_images)))
-    assert gap.abs().max() < 0.01 * value(signed_images).abs().max()
-
-
-def test_gradient_shap_of_a_linear_network_by_hand(images):
-    net = linear()
-    weights = net[1].weight[1].detach().view(1, 8, 8)
-    found = salgen.explain(net, images, 1, method="gradient-shap", n=2, noise=0, reduce=None).values
-    torch.testing.assert_close(found, weights * images, rtol=1e-4, atol=1e-6)
 
 
 def test_gradient_shap_comes_near_integrated_gradients_and_captum(images):

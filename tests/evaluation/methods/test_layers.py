@@ -3,6 +3,8 @@
 import pytest
 import torch
 from torch import nn
+from torchvision import models
+from torchvision.models.convnext import CNBlockConfig
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.models.inspection.layers import last_spatial_layer
@@ -34,20 +36,21 @@ def windows(x):
     return x.view(n, k, h // 2, 2, w // 2, 2).permute(0, 2, 4, 3, 5, 1).reshape(n, -1, 4, k)
 
 
-def shuffled(x):
-    return tokens(x)[:, torch.randperm(16, generator=torch.Generator().manual_seed(1))]
-
-
 def from_windows(x):
     return x.view(len(x), 2, 2, 2, 2, -1).permute(0, 5, 1, 3, 2, 4).reshape(len(x), -1, 4, 4)
 
 
+def from_tokens(x):
+    return x.mT.reshape(len(x), -1, 4, 4)
+
+
+ORDER = torch.randperm(16, generator=torch.Generator().manual_seed(1))
 ARRANGEMENTS = {
     "channels last": (last, lambda x: x.permute(0, 3, 1, 2)),
     "columns before rows": (transposed, transposed),
-    "tokens": (tokens, lambda x: x.transpose(1, 2).reshape(len(x), -1, 4, 4)),
+    "tokens": (tokens, from_tokens),
     "windows": (windows, from_windows),
-    "tokens in any order": (shuffled, lambda x: x.mT.reshape(len(x), -1, 4, 4)),
+    "tokens in any order": (lambda x: tokens(x)[:, ORDER], lambda x: from_tokens(x[:, ORDER.argsort()])),
 }
 
 
@@ -75,14 +78,9 @@ METHODS = [
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("arrangement", ARRANGEMENTS)
 def test_the_arrangement_of_a_layer_does_not_matter(arrangement, method):
-    if arrangement == "tokens in any order":
-        if method in ("excitation-backprop", "guided-grad-cam"):
-            pytest.skip("these follow no operation that gathers by an index")
-        back = torch.randperm(16, generator=torch.Generator().manual_seed(1)).argsort()
-        there, to_map = ARRANGEMENTS[arrangement]
-        other = Arranged(there, lambda x: to_map(x[:, back]))
-    else:
-        other = Arranged(*ARRANGEMENTS[arrangement])
+    if arrangement == "tokens in any order" and method in ("excitation-backprop", "guided-grad-cam"):
+        pytest.skip("these follow no operation that gathers by an index")
+    other = Arranged(*ARRANGEMENTS[arrangement])
     options = {} if "poly" in method else {"layer": "layer"}
     expected = salgen.explain(Arranged(), IMAGES, [0, 1], method=method, reduce=None, **options)
     found = salgen.explain(other, IMAGES, [0, 1], method=method, reduce=None, **options)
@@ -160,10 +158,6 @@ def written(x):
     return out
 
 
-def sequence_first(x):
-    return x.flatten(2).permute(2, 0, 1)
-
-
 TAKEN = {
     "padding by zeros": (nn.Sequential(nn.ZeroPad2d((0, 1, 0, 1)), nn.Conv2d(4, 2, 3, 2)), (4, 4)),
     "circular padding": (nn.Conv2d(4, 3, 3, padding=1, padding_mode="circular"), (8, 8)),
@@ -196,7 +190,7 @@ REFUSED = {
     "shifted": lambda x: x.roll(3, dims=2) + x,
     "tokens mixed": lambda x: (x.flatten(2) @ torch.ones(64, 64)).view_as(x),
     "a part of the pixels": lambda x: x.flatten(2)[:, :, :11],
-    "images on the second axis": sequence_first,
+    "images on the second axis": lambda x: x.flatten(2).permute(2, 0, 1),
     "several heads": lambda x: x.flatten(2).unflatten(1, (2, 2)),
     "a mean over pixels": lambda x: x.mean(dim=(2, 3)),
 }
@@ -204,15 +198,12 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_has_no_arrangement_is_refused_and_another_layer_named(name):
-    def function(x):
-        return REFUSED[name](x)
-
     class Flat(Through):
         def forward(self, x):
             out = self.layer(self.function(self.conv(x)))
             return self.head((out.movedim(1, 0) if name == "images on the second axis" else out).flatten(1))
 
-    net = Flat(function)
+    net = Flat(REFUSED[name])
     net(IMAGES)
     with pytest.raises(
         SalgenError, match=r"^layer 'layer' gives \(.*\), which has no known axes .*, such as 'conv' \(layer='conv' "
@@ -237,10 +228,8 @@ IMAGE = torch.rand(1, 3, 64, 64, generator=torch.Generator().manual_seed(0))
 
 
 def built(name, **options):
-    from torchvision.models import get_model
-
     torch.manual_seed(0)
-    return get_model(name, weights=None, num_classes=3, **options).eval()
+    return models.get_model(name, weights=None, num_classes=3, **options).eval()
 
 
 def narrow(name):
@@ -248,25 +237,9 @@ def narrow(name):
     return MODELS.create(name, MODELS.load(name).quick).build(3, 3, (64, 64)).eval()
 
 
-def densenet():
-    from torchvision.models import DenseNet
-
-    return DenseNet(growth_rate=4, block_config=(2, 2), num_init_features=8, bn_size=2, num_classes=3).eval()
-
-
-def convnext():
-    from torchvision.models.convnext import CNBlockConfig, ConvNeXt
-
-    return ConvNeXt([CNBlockConfig(8, 12, 1), CNBlockConfig(12, None, 2)], num_classes=3).eval()
-
-
-def swin():
-    from torchvision.models import SwinTransformer
-
-    options = {"patch_size": [4, 4], "embed_dim": 8, "depths": [1, 2], "num_heads": [1, 2], "window_size": [2, 2]}
-    return SwinTransformer(**options, num_classes=3).eval()
-
-
+DENSE = {"growth_rate": 4, "block_config": (2, 2), "num_init_features": 8, "bn_size": 2}
+BLOCKS = [CNBlockConfig(8, 12, 1), CNBlockConfig(12, None, 2)]
+SWIN = {"patch_size": [4, 4], "embed_dim": 8, "depths": [1, 2], "num_heads": [1, 2], "window_size": [2, 2]}
 DEFAULTS = {
     "resnet18": (lambda: narrow("resnet18"), "layer4"),
     "vgg16": (lambda: narrow("vgg16"), "features.29"),
@@ -274,9 +247,9 @@ DEFAULTS = {
     "mobilenet_v3": (lambda: built("mobilenet_v3_small", width_mult=0.25), "features.12"),
     "efficientnet": (lambda: built("efficientnet_b0"), "features.8"),
     "googlenet": (lambda: built("googlenet", init_weights=False), "inception5b"),
-    "densenet": (densenet, "features"),
-    "convnext": (convnext, "features"),
-    "swin": (swin, "permute"),
+    "densenet": (lambda: models.DenseNet(**DENSE), "features"),
+    "convnext": (lambda: models.ConvNeXt(BLOCKS), "features"),
+    "swin": (lambda: models.SwinTransformer(**SWIN), "permute"),
 }
 
 
@@ -284,7 +257,7 @@ DEFAULTS = {
 def test_the_default_is_the_last_map_that_all_goes_through(name):
     """The same map as that of the expected module, though a module around it may give it too."""
     build, expected = DEFAULTS[name]
-    model = build()
+    model = build().eval()
     found = last_spatial_layer(ModelView.of(model), IMAGE)
     assert expected.startswith(found)
     maps = [
@@ -294,16 +267,13 @@ def test_the_default_is_the_last_map_that_all_goes_through(name):
     assert min(maps[0].native_resolution) > 1
 
 
-def test_a_resnet_whose_last_map_is_one_pixel_has_the_one_before():
-    assert last_spatial_layer(ModelView.of(built("resnet18")), IMAGE[..., :32, :32]) == "layer3"
-
-
 @pytest.mark.parametrize("method", ["grad-cam", "layer-cam", "guided-grad-cam", "eigen-cam", "excitation-backprop"])
 def test_a_models_own_layer_is_not_taken_where_it_is_one_pixel(method):
     model = built("resnet18")
     model.cam_layer = "layer4"
     found = salgen.explain(model, IMAGE[..., :32, :32], 0, method=method, reduce=None)
     assert min(found.native_resolution) > 1
+    assert last_spatial_layer(ModelView.of(built("resnet18")), IMAGE[..., :32, :32]) == "layer3"
     named = salgen.explain(model, IMAGE, 0, method="grad-cam", layer="layer4")
     assert torch.equal(salgen.explain(model, IMAGE, 0, method="grad-cam").values, named.values)
 

@@ -80,11 +80,11 @@ def test_equals_captum_on_its_masks(images, method, peer_of, fitted, cells):
     """The same draws, changed images, weights and coefficients; with more regions than images too."""
     net, regions, black = Tidy(), grid(8, 8, cells)[None, None], torch.zeros(1, 1, 8, 8)
     call = f"{method}:cells={cells},n=40,output=score"
-    found = salgen.explain(net, images, 1, method=call, ids=["a", "b", "c"], reduce=None).values
+    found = salgen.explain(net, images, 1, method=call, ids=["a", "b", "c"], seed=3, reduce=None).values
     for name, image, ours in zip("abc", images, found, strict=True):
         peer = peer_of(lambda inputs: net(inputs)[:, 1].detach())
         peer.interpretable_model = InDoublePrecision(fitted)
-        with random_state(0, method, name):
+        with random_state(3, method, name):
             expected = peer.attribute(image[None], black, feature_mask=regions, n_samples=40)
         torch.testing.assert_close(ours, expected[0], rtol=0, atol=1e-5 * float(expected.abs().max()))
 
@@ -102,20 +102,6 @@ def test_images_with_different_numbers_of_segments_are_explained_as_alone(method
 
 
 REGIONS = ["lime:cells=3,n=20", "kernel-shap:cells=3,n=20"]
-
-
-@pytest.mark.parametrize("method", [*REGIONS, "gradient-shap:n=20", "smoothgrad:n=20", "rise:n=20", "random"])
-def test_draws_belong_to_the_sample(method, images):
-    """Not to the batch or anybody's global generator; and the seed changes them."""
-    net, ids, options = Tidy(), ["a", "b", "c"], {"method": method}
-    before = torch.get_rng_state(), str(np.random.get_state())  # noqa: NPY002
-    maps = salgen.explain(net, images, 1, ids=ids, **options).values
-    assert torch.equal(before[0], torch.get_rng_state())
-    assert before[1] == str(np.random.get_state())  # noqa: NPY002
-    turned = salgen.explain(net, images.flip(0), 1, ids=ids[::-1], **options).values.flip(0)
-    torch.testing.assert_close(turned, maps, rtol=1e-4, atol=1e-6)
-    other = salgen.explain(net, images, 1, ids=ids, seed=1, **options).values
-    assert not torch.allclose(other, maps, rtol=1e-2)
 
 
 @pytest.mark.parametrize(

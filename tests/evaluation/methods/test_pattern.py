@@ -3,11 +3,9 @@
 import numpy as np
 import pytest
 import torch
-from small_networks import batch_sizes
 from torch import nn
 import salgen
 from salgen.errors import SalgenError
-from salgen.evaluation.attribution.explaining import explain
 from salgen.evaluation.attribution.patterns import Patterns, fit_patterns
 from salgen.evaluation.methods.pattern import project
 
@@ -152,18 +150,3 @@ def test_weights_that_half_precision_holds_too_are_no_half_network():
     assert raw(net.half(), images, 0, "pattern-attribution", off).any()
     with pytest.raises(SalgenError, match="a pattern times its weights is not 1"):
         raw(net.float(), images, 0, "pattern-attribution", off)
-
-
-def test_the_forward_pass_is_shared_with_lrp(network, images):
-    net = nn.Sequential(*network)
-    patterns, seen = fit_patterns(net, images), batch_sizes(net)
-
-    def runs(methods):
-        seen.clear()
-        explain(net, images, 0, method=methods, patterns=patterns)
-        return len(seen)
-
-    assert runs(["lrp-z", *METHODS]) == runs(["lrp-z"])
-    alone = raw(net, images, 0, "lrp-z", None)
-    together = explain(net, images, 0, method=[*METHODS, "lrp-z"], patterns=patterns, reduce=None)
-    assert torch.equal(together["lrp-z"].values, alone)

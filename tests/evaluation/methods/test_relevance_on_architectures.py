@@ -70,7 +70,10 @@ def test_all_methods_share_one_forward_pass(call):
     """One pass for the logits that every method sees, one for all that propagate relevance; checks run one or two."""
     model = built(call)
     seen = batch_sizes(model)
-    explain(model, noise(count=5), "pred", method=["deep-taylor:low=-1,high=1", *METHODS[:2], *METHODS[3:]])
+    images, patterns = noise(count=5), salgen.fit_patterns(model, noise())
+    methods = ["deep-taylor:low=-1,high=1", *METHODS[:2], *METHODS[3:], "pattern-net", "pattern-attribution"]
+    seen.clear()
+    explain(model, images, "pred", method=methods, patterns=patterns)
     assert seen.count(5) == 2
     assert set(seen) == {1, 2, 5}
 

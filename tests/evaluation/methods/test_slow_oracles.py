@@ -229,13 +229,9 @@ def test_excitation_equals_the_formula(model, images, target):
     assert not np.allclose(plain, contrastive)
 
 
-@pytest.fixture
-def hand_network():
-    return by_hand()
-
-
 IMAGE = torch.tensor([1.0, 2.0]).view(1, 1, 1, 2)
 
+EXCITATION, CONTRASTIVE = "excitation-backprop:layer=input", "contrastive-excitation-backprop:layer=input"
 BY_HAND = [
     ("gradient", 1, {}, (-3, 3)),  # from +1, although the logit is negative
     ("gradient", 0, {"score": "margin"}, (8, -7)),
@@ -247,12 +243,20 @@ BY_HAND = [
     ("deep-taylor", 1, {}, (4 / 5 + 1 / 15, 2 / 15)),
     ("deep-taylor", 1, {"start": "logit"}, (0, 0)),
     ("deep-taylor", 0, {"first": "box", "low": -3, "high": 3}, (220 / 234, 14 / 234)),
+    # Class 0 excites the hidden units as (1, 0, 0), its dual as (0, 1, 0); class 1 the other way round.
+    # The first hidden unit excites the input as (1, 0), the second as (1/3, 2/3).
+    (EXCITATION, 0, {"bias": True}, (2 / 3, 0)),  # the first unit owes a third to its bias
+    (EXCITATION, 0, {"score": "margin"}, (2 / 3, 0)),
+    (CONTRASTIVE, 0, {"contrast": "input"}, (2 / 3, 0)),
+    (CONTRASTIVE, 0, {"contrast": "1"}, (2 / 3, 0)),
+    (CONTRASTIVE, 1, {}, (0, 2 / 3)),
+    (CONTRASTIVE, 0, {"score": "margin"}, (4 / 3, 0)),
 ]
 
 
 @pytest.mark.parametrize(("method", "target", "options", "expected"), BY_HAND)
-def test_attributions_by_hand(hand_network, method, target, options, expected):
-    raw = salgen.explain(hand_network, IMAGE, target, method=method, reduce=None, **options)
+def test_attributions_by_hand(method, target, options, expected):
+    raw = salgen.explain(by_hand(), IMAGE, target, method=method, reduce=None, **options)
     torch.testing.assert_close(raw.values.flatten(), torch.tensor(expected).float(), rtol=1e-4, atol=1e-5)
 
 
@@ -267,6 +271,6 @@ FAULTS = [
 
 
 @pytest.mark.parametrize(("method", "words"), FAULTS)
-def test_parameters_that_give_no_relevance_of_signed_inputs_are_refused(hand_network, method, words):
+def test_parameters_that_give_no_relevance_of_signed_inputs_are_refused(method, words):
     with pytest.raises(SalgenError, match=words):
-        salgen.explain(hand_network, -IMAGE, 0, method=method)
+        salgen.explain(by_hand(), -IMAGE, 0, method=method)

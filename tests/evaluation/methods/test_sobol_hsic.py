@@ -25,7 +25,7 @@ def score(net, image, shares, side=3):
     return float(net(kept[None]).detach()[0, 0])
 
 
-def slow_sobol(net, image, n=8, cells=9):
+def slow_sobol(net, image, _number, n=8, cells=9):
     points = qmc.Sobol(2 * cells, scramble=False).random(n)
     plain = [score(net, image, point[:cells]) for point in points]
     mean = sum(plain) / n
@@ -58,26 +58,15 @@ def slow_hsic(net, image, number, n=20, cells=9):
     return found
 
 
-def test_sobol_equals_the_slow_transcription(images):
-    net = Tidy()
-    found = salgen.explain(net, images, 0, method="sobol:n=8,cells=3,output=score")
+@pytest.mark.parametrize(("method", "slow"), [("sobol:n=8", slow_sobol), ("hsic:n=20", slow_hsic)])
+def test_equals_the_slow_transcription(method, slow, images):
+    net, options = Tidy(), {"ids": ["name-0", "name-1"], "seed": 3}
+    found = salgen.explain(net, images, 0, method=f"{method},cells=3,output=score", **options)
     assert found.native_resolution == (3, 3)
-    expected = torch.tensor([slow_sobol(net, image) for image in images]).view(2, 1, 3, 3).float()
-    torch.testing.assert_close(found.values[:, None], enlarged(expected), rtol=1e-3, atol=1e-5)
-
-
-def test_hsic_equals_the_slow_transcription(images):
-    net = Tidy()
-    options = {"ids": ["name-0", "name-1"], "seed": 3}
-    found = salgen.explain(net, images, 0, method="hsic:n=20,cells=3,output=score", **options).values
-    expected = [slow_hsic(net, image, number) for number, image in enumerate(images)]
-    expected = torch.tensor(expected).view(2, 1, 3, 3).float()
+    expected = torch.tensor([slow(net, image, number) for number, image in enumerate(images)]).view(2, 1, 3, 3).float()
     assert expected.std() > 0
-    torch.testing.assert_close(found[:, None], enlarged(expected), rtol=1e-3, atol=1e-5 * float(expected.max()))
-
-
-def enlarged(maps):
-    return nn.functional.interpolate(maps, (8, 8), mode="bilinear", align_corners=False)
+    expected = nn.functional.interpolate(expected, (8, 8), mode="bilinear", align_corners=False)
+    torch.testing.assert_close(found.values[:, None], expected, rtol=1e-3, atol=1e-5 * float(expected.max()))
 
 
 def test_an_output_that_never_changes_depends_on_nothing():
