@@ -5,11 +5,9 @@ from dataclasses import replace
 from functools import partial
 import numpy as np
 import pytest
-import timm
 import torch
 from hypothesis import example, given
 from hypothesis import strategies as st
-from packaging.version import Version
 from small_networks import Normalise, Of, batch_sizes
 from torch import nn
 import salgen
@@ -426,19 +424,12 @@ class BadBackward(torch.autograd.Function):
         raise NotImplementedError("no gradient\nof this")
 
 
-def failing_hook(model):
-    model.dense.register_forward_hook(lambda *_: {}["logits"])
-    return model
-
-
 def bright_only(x):
     assert float(x.detach().max()) < 2, "too bright\nfor this sensor"
     return x
 
 
 MAPS = np.ones((5, 6, 8))
-OLD = Version(torch.__version__) < Version("2.10")
-EXPORTED = torch.export.export(Odd(), (torch.from_numpy(IMAGES[:1]),)).module()
 
 
 @pytest.mark.parametrize("method", ["gradient", "occlusion", "lrp-z"])
@@ -447,17 +438,7 @@ EXPORTED = torch.export.export(Odd(), (torch.from_numpy(IMAGES[:1]),)).module()
     [
         (Odd(lambda x: {"images": x}["logits"]), "the model .Odd. fails on an image of .2, 6, 8.*KeyError: 'logits'"),
         (Odd(lambda x: bright_only(x + 2)), "the model .Odd. .*AssertionError: too bright for this sensor"),
-        (failing_hook(Odd()), "the model .Odd. fails on an image of .2, 6, 8.*KeyError: 'logits'"),
         (Odd().to("meta"), "the model .Odd. is on the device meta"),
-        pytest.param(
-            EXPORTED,
-            "of .2, 6, 8.*(Guard failed|invalid for input)",
-            marks=pytest.mark.skipif(OLD, reason="before torch 2.10 an exported graph takes any size in silence"),
-        ),
-        (
-            timm.create_model("test_vit", num_classes=2),
-            "the model .VisionTransformer. fails on .*does it take this many channels, and this size",
-        ),
     ],
 )
 def test_whatever_a_model_raises_is_one_line_that_names_it(model, says, method):

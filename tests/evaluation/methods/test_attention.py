@@ -242,6 +242,11 @@ class Block(nn.Module):
         return mixed.flatten(2) if self.kind == "einsum" else mixed.transpose(1, 2).flatten(2)
 
 
+def attention_of(net, tokens):
+    query, key, _ = net.project(tokens).unflatten(2, (3, 2, 4)).permute(2, 0, 3, 1, 4)
+    return (query @ key.mT).softmax(-1).mean(dim=1).detach()
+
+
 def test_attention_may_be_written_in_other_ways(images):
     def first(kind, **options):
         return salgen.explain(Block(kind), images, 0, method="raw-attention", **options).values
@@ -251,19 +256,14 @@ def test_attention_may_be_written_in_other_ways(images):
     causal = first("causal", reduce=None)
     assert causal.abs().max() == 0  # the class token, which comes first, attends to itself alone
     net = Block("last")
-    tokens = net.embed(images).flatten(2).transpose(1, 2)
-    tokens = torch.cat([tokens.mean(dim=1, keepdim=True), tokens], dim=1)
-    query, key, _ = net.project(tokens).unflatten(2, (3, 2, 4)).permute(2, 0, 3, 1, 4)
-    expected = (query @ key.mT).softmax(-1).mean(dim=1)[:, :1, 1:].reshape(3, 1, 4, 4)
-    torch.testing.assert_close(first("last", reduce=None), upsampled(expected.detach()))
+    tokens = net.embed(images).flatten(2).mT
+    attention = attention_of(net, torch.cat([tokens.mean(dim=1, keepdim=True), tokens], dim=1))
+    torch.testing.assert_close(first("last", reduce=None), upsampled(attention[:, :1, 1:].reshape(3, 1, 4, 4)))
 
 
 def test_where_the_patches_are_pooled_the_map_is_the_mean_over_their_rows(images):
     net = Block("pooled")
-    query, key, _ = (
-        net.project(net.norm(net.embed(images).flatten(2).mT)).unflatten(2, (3, 2, 4)).permute(2, 0, 3, 1, 4)
-    )
-    attention = (query @ key.mT).softmax(-1).mean(dim=1).detach()
+    attention = attention_of(net, net.norm(net.embed(images).flatten(2).mT))
     for method, expected in (("raw-attention", attention), ("attention-rollout", attention / 2 + torch.eye(16) / 2)):
         found = salgen.explain(net, images, 0, method=method, reduce=None).values
         torch.testing.assert_close(found, upsampled(expected.mean(dim=1).view(3, 1, 4, 4)))

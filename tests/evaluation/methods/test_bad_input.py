@@ -4,6 +4,7 @@ import copy
 import pytest
 import torch
 from small_networks import Functional, InPlace, InPlaceFunctional, Pyramid, Reused, Tidy
+from test_every_method_on_every_model import ATTENTION, NO_RELU_STAGES
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.models.classifier import Classifier
@@ -11,11 +12,7 @@ from salgen.registry import METHODS
 from salgen.testing.methods import small_networks
 
 EXPLAINING = [name for name in METHODS.names() if "model" in METHODS.load(name).needs]
-ATTENTION = {"attention-rollout", "raw-attention", "generic-attention", "ag-cam", "legrad"} | {
-    "transformer-attribution"
-}
 ONE_STYLE = ATTENTION | {"cam"}
-STAGES = {"refine-cam", "fast-cam", "fast-cam++", "poly-cam-minus", "poly-cam-plus", "poly-cam-pm"}
 
 
 def model_for(method, network=Tidy):
@@ -53,12 +50,12 @@ def expected():
 @pytest.mark.parametrize("method", EXPLAINING)
 @pytest.mark.parametrize("style", [InPlace, Reused, Functional, InPlaceFunctional])
 def test_the_style_of_the_network_does_not_matter(method, style, expected):
-    if method in ONE_STYLE or (method in STAGES and style in (InPlace, Reused)):
+    if method in ONE_STYLE or (method in NO_RELU_STAGES and style in (InPlace, Reused)):
         pytest.skip("there is one way to write it, or a module that runs twice stands for its last call")
     if method == "full-grad" and style is Functional:
         pytest.skip("biases are those of modules that run")
     model = model_for(method, style)
-    if method in STAGES:
+    if method in NO_RELU_STAGES:
         with pytest.raises(SalgenError, match="ReLU"):  # there is no module whose output it could take
             explain(model, method)
     else:

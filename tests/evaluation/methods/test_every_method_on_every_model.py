@@ -19,8 +19,8 @@ COUNT, CLASSES, SIZE = 3, 3, (33, 40)
 TARGETS = [0, 1, 2]
 IDS = ["a", "b", "c"]
 
-ATTENTION = {"attention-rollout", "raw-attention", "generic-attention", "ag-cam", "legrad"} | {
-    "transformer-attribution"
+ATTENTION = {
+    *("attention-rollout", "raw-attention", "generic-attention", "ag-cam", "legrad", "transformer-attribution")
 }
 RELU_NETWORKS = {
     *("guided-backprop", "deconvnet", "guided-grad-cam", "deep-lift"),

@@ -19,10 +19,7 @@ IMAGE = torch.tensor([1.0, 2.0]).view(1, 1, 1, 2)
 
 DEFAULTS = {
     "vgg16": ("features.23", "classifier.4", (14, 14)),
-    "vgg19": ("features.27", "classifier.4", (14, 14)),
     "resnet18": ("layer3", "avgpool", (14, 14)),
-    "resnet50": ("layer3", "avgpool", (14, 14)),
-    "resnext50": ("layer3", "avgpool", (14, 14)),
     "scnn": ("block3", "average", (28, 28)),
 }
 

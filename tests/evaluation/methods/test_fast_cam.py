@@ -101,8 +101,6 @@ def test_equal_channels_and_constant_layers_give_zeros(value):
 
 STAGES = {
     "resnet18": ("relu", "layer1", "layer2", "layer3", "layer4"),
-    "resnet50": ("relu", "layer1", "layer2", "layer3", "layer4"),
-    "resnext50": ("relu", "layer1", "layer2", "layer3", "layer4"),
     "vgg16": tuple(f"features.{n}" for n in (3, 8, 15, 22, 29)),
     "lesion-cnn": ("block1.relu2", "block2.relu2"),
     "scnn": ("block1.relu", "block2.relu", "block3.relu", "block4.relu"),
