@@ -136,7 +136,6 @@ def test_the_input_space_is_the_normalised_one(network):
 
 
 def test_a_normalisation_may_resize(network):
-    """Maps come back at the size of the images."""
     model = Classifier(network, nn.Upsample(size=(6, 8)))
     found = salgen.explain(model, np.ones((2, 2, 12, 20), np.float32), 0, method="gradient")
     assert found.values.shape == (2, 12, 20)
@@ -413,8 +412,6 @@ def test_a_model_that_takes_one_image_but_not_two_is_refused(method):
 
 
 class BadBackward(torch.autograd.Function):
-    """The identity, whose gradient nobody wrote."""
-
     @staticmethod
     def forward(_context, x):
         return x.clone()

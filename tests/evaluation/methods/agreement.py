@@ -26,8 +26,6 @@ UNDEFINED = "-"
 
 
 class Plain(nn.Module):
-    """Convolutions, pools and dense layers, every operation a module of its own."""
-
     def __init__(self, channels: int) -> None:
         super().__init__()
         self.conv1, self.relu1, self.pool1 = nn.Conv2d(channels, 6, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)
@@ -97,7 +95,6 @@ class Row:
 
     @property
     def name(self) -> str:
-        """What the page and the tests call it."""
         return f"{self.call} beside {self.library}"
 
 
@@ -124,8 +121,6 @@ def _compare(ours: Tensor, theirs: Tensor, rectified: bool) -> tuple[Tensor, Ten
 
 
 def captum(name: str, **options: Any) -> Peer:
-    """A captum attribution."""
-
     def peer(network: nn.Module, images: Tensor) -> Tensor:
         import captum.attr
 
@@ -137,7 +132,6 @@ def captum(name: str, **options: Any) -> Peer:
 
 
 def captum_occlusion(network: nn.Module, images: Tensor) -> Tensor:
-    """captum's occlusion of all channels at once."""
     window, stride = (images.shape[1], 4, 5), (images.shape[1], 2, 2)
     return captum("Occlusion", sliding_window_shapes=window, strides=stride)(network, images)
 
@@ -219,7 +213,6 @@ def zennit(kind: str, last: str | None = None, layer: str | None = None) -> Peer
 
 
 def cam_row(call: str, name: str, note: str = "", **options: Any) -> Row:
-    """A CAM beside pytorch-grad-cam."""
     return Row(f"{call}:layer=layer", "pytorch-grad-cam", grad_cam(name), note, rectified=True, **options)
 
 

@@ -58,8 +58,6 @@ def build(network: str) -> tuple[nn.Module, Tensor]:
 
 
 class Normalise(nn.Module):
-    """From [0, 1] to [-2, 2], about as torchvision's networks are trained."""
-
     def forward(self, images: Tensor) -> Tensor:
         return (images - 0.5) / 0.25
 
@@ -111,13 +109,11 @@ def stated() -> dict[str, dict[str, str]]:
 
 
 def main() -> None:
-    """Write the tables at the end of the page."""
     with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
         write(dict(zip(NETWORKS, pool.map(outcomes, NETWORKS), strict=True)))
 
 
 def write(found: dict[str, dict[str, str]]) -> None:
-    """Write outcomes by network and method."""
     text = PAGE.read_text(encoding="utf-8").partition(START)[0]
     found = {network: {name: first_clause(said) for name, said in of.items()} for network, of in found.items()}
     reasons = sorted({said for of in found.values() for said in of.values()} - {RUNS})

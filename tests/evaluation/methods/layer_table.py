@@ -143,8 +143,6 @@ def build(network: str) -> tuple[nn.Module, Tensor]:
 
 @dataclass(frozen=True)
 class Row:
-    """What came of one block."""
-
     block: str
     arranged: str  # how its output is; empty if refused
     difference: float | None  # of Grad-CAM from the library's, by its largest value; None if refused
@@ -221,7 +219,6 @@ def stated() -> list[str]:
 
 
 def main() -> None:
-    """Write the table at the end of the page."""
     text = PAGE.read_text(encoding="utf-8").partition(START)[0]
     table = [f"{START} blocks |", "| - | - | - |", *(line for network in BLOCKS for line in lines(network))]
     PAGE.write_text(text + "\n".join(table) + "\n", encoding="utf-8")

@@ -1,5 +1,6 @@
 """Attention maps against the papers' formulas, of attention that torch, timm and Hugging Face give."""
 
+import math
 import pytest
 import timm
 import torch
@@ -38,16 +39,30 @@ def images():
     return torch.rand(3, 3, 32, 32, generator=torch.Generator().manual_seed(1))
 
 
-def slow_attentions(net, image):
-    """Per block the attention (T, T) of one image, as torch's own module gives it."""
-    tokens = net._process_input(image[None])
-    tokens = torch.cat([net.class_token, tokens], dim=1) + net.encoder.pos_embedding
-    found = []
+def slow_block(block, tokens, weights, scores):
+    """A block of one image's tokens (T, E), noting each head's weights and scores (T, T)."""
+    module, normed = block.self_attention, block.ln_1(tokens)
+    queries, keys, values = (normed @ module.in_proj_weight.T + module.in_proj_bias).split(tokens.shape[1], dim=1)
+    size, mixed = tokens.shape[1] // module.num_heads, []
+    for head in range(module.num_heads):
+        part = slice(head * size, (head + 1) * size)
+        scores.append(queries[:, part] @ keys[:, part].T / math.sqrt(size))
+        weights.append(torch.exp(scores[-1]) / torch.exp(scores[-1]).sum(dim=1, keepdim=True))
+        mixed.append(weights[-1] @ values[:, part])
+    tokens = tokens + module.out_proj(torch.cat(mixed, dim=1))
+    return tokens + block.mlp(block.ln_2(tokens))
+
+
+def slow_pass(net, image):
+    """Weights and scores by block and head, and the tokens after each block."""
+    tokens = torch.cat([net.class_token, net._process_input(image[None])], dim=1)[0] + net.encoder.pos_embedding[0]
+    tokens, weights, scores, after = tokens.requires_grad_(), [], [], []
     for block in net.encoder.layers:
-        normed = block.ln_1(tokens)
-        found.append(block.self_attention(normed, normed, normed)[1][0].detach())
-        tokens = block(tokens)
-    return found
+        weights.append([])
+        scores.append([])
+        tokens = slow_block(block, tokens, weights[-1], scores[-1])
+        after.append(tokens)
+    return weights, scores, after
 
 
 def slow_rollout(attentions):
@@ -61,10 +76,10 @@ def slow_rollout(attentions):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_attention_is_what_torchs_module_gives(net, images, method):
+def test_attention_is_that_of_each_head_by_hand(net, images, method):
     found = salgen.explain(net, images, 0, method=method, reduce=None)
     assert found.native_resolution == (4, 4)
-    attentions = [[mean[None] for mean in slow_attentions(net, image)] for image in images]
+    attentions = [[torch.stack(heads) for heads in slow_pass(net, image)[0]] for image in images]
     expected = torch.stack([oracle(of_blocks, method, CLASS, 1) for of_blocks in attentions])
     assert expected.std() > 1e-3
     torch.testing.assert_close(found.values, upsampled(expected[:, None]), rtol=1e-4, atol=1e-6)
@@ -88,8 +103,6 @@ def test_attention_methods_share_a_forward_pass(images):
 
 
 class Answer(nn.Module):
-    """The logits of a network of Hugging Face's."""
-
     def __init__(self, network):
         super().__init__()
         self.network = network

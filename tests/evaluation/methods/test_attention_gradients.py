@@ -3,7 +3,7 @@
 import math
 import pytest
 import torch
-from test_attention import HUGGING_FACE, Answer, hugging_face, of_timm, transformer, upsampled
+from test_attention import HUGGING_FACE, Answer, hugging_face, of_timm, slow_pass, transformer, upsampled
 from torch import nn
 import salgen
 from salgen.errors import SalgenError
@@ -19,32 +19,6 @@ def images():
 @pytest.fixture(scope="module")
 def net():
     return transformer(layers=3)
-
-
-def slow_block(block, tokens, weights, scores):
-    """A block of one image's tokens (T, E), noting each head's weights and scores (T, T)."""
-    module, normed = block.self_attention, block.ln_1(tokens)
-    queries, keys, values = (normed @ module.in_proj_weight.T + module.in_proj_bias).split(tokens.shape[1], dim=1)
-    size, mixed = tokens.shape[1] // module.num_heads, []
-    for head in range(module.num_heads):
-        part = slice(head * size, (head + 1) * size)
-        scores.append(queries[:, part] @ keys[:, part].T / math.sqrt(size))
-        weights.append(torch.exp(scores[-1]) / torch.exp(scores[-1]).sum(dim=1, keepdim=True))
-        mixed.append(weights[-1] @ values[:, part])
-    tokens = tokens + module.out_proj(torch.cat(mixed, dim=1))
-    return tokens + block.mlp(block.ln_2(tokens))
-
-
-def slow_pass(net, image):
-    """Weights and scores by block and head, and the tokens after each block."""
-    tokens = torch.cat([net.class_token, net._process_input(image[None])], dim=1)[0] + net.encoder.pos_embedding[0]
-    tokens, weights, scores, after = tokens.requires_grad_(), [], [], []
-    for block in net.encoder.layers:
-        weights.append([])
-        scores.append([])
-        tokens = slow_block(block, tokens, weights[-1], scores[-1])
-        after.append(tokens)
-    return weights, scores, after
 
 
 def value(net, tokens, target):

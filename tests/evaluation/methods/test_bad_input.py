@@ -40,7 +40,6 @@ def explain(model, method, images=IMAGES, targets=1, patterns=None):
 
 @pytest.fixture(scope="module")
 def expected():
-    """The maps of tidy networks in evaluation mode."""
     found = {method: explain(model_for(method), method) for method in EXPLAINING}
     assert all(maps.shape == (3, 8, 8) and bool(torch.isfinite(maps).all()) for maps in found.values())
     assert [method for method, maps in found.items() if not (maps != 0).flatten(1).any(dim=1).all()] == []

@@ -196,8 +196,6 @@ def test_the_style_of_writing_a_pooled_head_does_not_matter(head, images):
 
 
 class Styled(Pyramid):
-    """Its head's modules become half or double with the network."""
-
     def __init__(self, style):
         super().__init__()
         self.style, self.norm = style, nn.BatchNorm1d(5)

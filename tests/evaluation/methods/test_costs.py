@@ -41,8 +41,3 @@ def test_the_stated_cost_of_smooth_grad_cam_is_its_number_of_copies():
 def test_a_method_of_many_passes_states_them():
     dear = {name for name in METHODS.names() if METHODS.load(name).shares != "passes"}
     assert dear == STATED.keys()
-
-
-def test_every_method_has_a_family():
-    families = set(salgen.list_methods(table=True)["family"])
-    assert families == {"CAM", "attention", "control", "gradient", "path", "perturbation", "relevance"}

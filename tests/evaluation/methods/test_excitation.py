@@ -25,7 +25,6 @@ DEFAULTS = {
 
 
 def defaults(model, image):
-    """The default layer and the default contrast layer."""
     view = ModelView.of(model)
     network = RelevanceNetwork.forward("test", view, image)
     return default_layer(view, network), default_contrast(view, network)

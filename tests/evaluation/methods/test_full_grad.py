@@ -61,7 +61,6 @@ def explained(images, method, net=None, layer="relu", **kwargs):
 
 
 def gradient_at(image, target, layer):
-    """The gradient (K, h, w) of one image, at a layer of the network."""
     net, kept = Separate(), []
     net.get_submodule(layer).register_forward_hook(lambda _m, _i, output: kept.append(output))
     score = net(image[None])[0, target]

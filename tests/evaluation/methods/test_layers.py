@@ -233,7 +233,6 @@ def built(name, **options):
 
 
 def narrow(name):
-    """An architecture that salgen has too, with few channels."""
     return MODELS.create(name, MODELS.load(name).quick).build(3, 3, (64, 64)).eval()
 
 

@@ -74,29 +74,13 @@ def test_faults_say_what_fits(network, images):
         salgen.explain(network, images, 3, method="occlusion:window=6x4,stride=4")
 
 
-def rise_enlarged(grid, y, x, cell):
-    """The value of a grid, rise_enlarged bilinearly to one cell more than it covers, at a pixel."""
-    value = 0.0
-    cells = len(grid)
-    whole = [(cells + 1) * c for c in cell]
-    row, column = ((p + 0.5) * cells / side - 0.5 for p, side in zip((y, x), whole, strict=True))
-    row, column = (min(max(place, 0), cells - 1) for place in (row, column))
-    for i in range(cells):
-        for j in range(cells):
-            value += max(0, 1 - abs(i - row)) * max(0, 1 - abs(j - column)) * grid[i, j]
-    return value
-
-
 def rise_masks(stream, count, cells, share, size):
+    """Grids, enlarged bilinearly to one cell more than they cover, from where a draw says."""
     cell = [-(-side // cells) for side in size]
-    grids = (stream.uniform(count * cells * cells) < share).reshape(count, cells, cells)
-    down, right = (stream.integers(c, count) for c in cell)
-    masks = np.zeros((count, *size))
-    for number in range(count):
-        for y in range(size[0]):
-            for x in range(size[1]):
-                masks[number, y, x] = rise_enlarged(grids[number], y + down[number], x + right[number], cell)
-    return masks
+    grids = torch.from_numpy(stream.uniform(count * cells * cells) < share).view(count, 1, cells, cells).double()
+    whole = nn.functional.interpolate(grids, [(cells + 1) * side for side in cell], mode="bilinear")[:, 0].numpy()
+    places = zip(whole, *(stream.integers(side, count) for side in cell), strict=True)
+    return [mask[down : down + size[0], right : right + size[1]] for mask, down, right in places]
 
 
 @pytest.mark.parametrize(("cells", "share"), [(3, 0.5), (4, 0.3), (14, 0.5)])

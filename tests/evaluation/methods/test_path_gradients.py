@@ -168,7 +168,6 @@ def test_regions_cover_the_image_and_a_constant_one_is_a_region():
 
 
 def test_expected_gradients_average_over_lines_from_other_images(network, images):
-    """The draws of each sample's stream, one by one."""
     others = torch.rand(4, 2, 16, 20, generator=torch.Generator().manual_seed(1)).double()
     found = explained(network, images, "expected-gradients:n=5", references=others, seed=3)
     for name, (image, target) in enumerate(zip(images.numpy(), TARGETS, strict=True)):

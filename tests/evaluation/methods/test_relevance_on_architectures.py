@@ -23,7 +23,6 @@ def built(call, channels=3):
 
 
 def noise(channels=3, count=2):
-    """Signed images."""
     return torch.rand(count, channels, *ODD, generator=torch.Generator().manual_seed(5)) * 2 - 1
 
 

@@ -13,8 +13,6 @@ BOTH = ["average-drop", "average-increase"]
 
 
 class Linear(nn.Module):
-    """Two logits: a weighted sum of the pixels, and 0."""
-
     def __init__(self, weights):
         super().__init__()
         self.register_buffer("weights", torch.as_tensor(weights))
@@ -25,10 +23,8 @@ class Linear(nn.Module):
 
 
 def scaled_by_hand(saliency):
-    rows = saliency.astype(np.float64).tolist()
-    values = [value for row in rows for value in row]
-    low, high = min(values), max(values)
-    return np.array([[(value - low) / (high - low) if high > low else 0.0 for value in row] for row in rows])
+    low, high = float(saliency.min()), float(saliency.max())
+    return (saliency.astype(np.float64) - low) / ((high - low) or 1)
 
 
 def probability(model, pixels, target, mask=None, space="normalised"):

@@ -17,10 +17,8 @@ def slowly(saliency, mask, region, cells):
     saliency, mask, region = (values[rows, columns] for values in (saliency, mask, region))
     height, width = saliency.shape
     members = {}
-    for i in range(height):
-        for j in range(width):
-            cell = (i * min(height, cells) // height, j * min(width, cells) // width)
-            members.setdefault(cell, []).append((i, j))
+    for i, j in np.ndindex(height, width):
+        members.setdefault((i * min(height, cells) // height, j * min(width, cells) // width), []).append((i, j))
     order = sorted(members)
     centres = [np.mean(members[cell], axis=0) for cell in order]
     sent = np.array([sum(max(float(saliency[p]), 0) * region[p] for p in members[cell]) for cell in order])

@@ -20,13 +20,9 @@ def slow(name, saliency, exact):
     """One value by loops over rectangles, or None where it is undefined."""
     high, wide = saliency.shape[0] // exact.shape[0], saliency.shape[1] // exact.shape[1]
     pairs = []
-    for row in range(exact.shape[0]):
-        for column in range(exact.shape[1]):
-            total = 0.0
-            for i in range(high):
-                for j in range(wide):
-                    total += float(saliency[row * high + i, column * wide + j])
-            pairs.append((total, float(exact[row, column])))
+    for (row, column), value in np.ndenumerate(exact):
+        part = saliency[row * high : (row + 1) * high, column * wide : (column + 1) * wide]
+        pairs.append((float(part.astype(float).sum()), float(value)))
     s, e = map(np.array, zip(*pairs, strict=True))
     if name == "attribution-cosine":
         return float(cosine_similarity([s], [e])[0, 0]) if s.any() and e.any() else None

@@ -1,23 +1,14 @@
-import warnings
 from fractions import Fraction
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from maps_and_masks import cases, value
 from skimage.measure import label
 from sklearn.metrics import f1_score
 import salgen
 from salgen.evaluation.metrics.box_accuracy import BoxAccuracy
-from salgen.evaluation.metrics.inputs.boxes import (
-    Box,
-    above_mean,
-    box_overlap,
-    largest_component,
-    mask_overlap,
-    tight_box,
-)
+from salgen.evaluation.metrics.inputs.boxes import Box, above_mean, largest_component, tight_box
 from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.evaluation.metrics.localization_error import F1Box, F1Mask, LocalizationErrorMetric, MaskLocalizationError
 
@@ -129,13 +120,7 @@ def test_one_threshold_serves_all_maps():
     assert BoxAccuracy(threshold="image").aggregate(overlaps).tolist() == [1.0, 1.0, 1.0]
     assert BoxAccuracy(iou=0.4).aggregate(overlaps).tolist() == [1.0, 1.0, 1.0]
     assert BoxAccuracy(iou=0.6).aggregate(overlaps).tolist() == [0.0, 0.0, 0.0]
-
-
-def test_of_equally_good_thresholds_the_lowest():
-    overlaps = np.zeros((2, 100))
-    overlaps[0, 70] = overlaps[1, 20] = 1.0
-    assert BoxAccuracy().aggregate(overlaps).tolist() == [0.0, 1.0]
-    assert BoxAccuracy().aggregate(overlaps[:1]).tolist() == [1.0]
+    assert BoxAccuracy().aggregate(overlaps[:2]).tolist() == [1.0, 0.0]  # of equally good thresholds the lowest
 
 
 def test_best_of_several_masks_at_each_threshold():
@@ -150,51 +135,12 @@ def test_best_of_several_masks_at_each_threshold():
         assert np.array_equal(metric.partial(rankings), np.maximum(*alone))
 
 
-SIDES = st.tuples(st.integers(1, 9), st.integers(1, 9))
-MASKS = arrays(np.bool_, SIDES)
-
-
-@given(arrays(np.float32, SIDES, elements=st.integers(-3, 3).map(float)), st.data())
-def test_at_or_above_the_mean_of_the_region(saliency, data):
-    region = data.draw(arrays(np.bool_, saliency.shape).filter(np.any))
-    inside = [Fraction(float(v)) for v in saliency[region]]
-    expected = [
-        [bool(r) and Fraction(float(v)) * len(inside) >= sum(inside) for v, r in zip(*rows, strict=True)]
-        for rows in zip(saliency, region, strict=True)
-    ]
-    spoilt = np.where(region, saliency, np.nan)
-    assert np.array_equal(above_mean(spoilt, region), expected)
-
-
-@given(arrays(np.float64, SIDES, elements=st.floats(allow_nan=False, allow_infinity=False)))
-def test_the_largest_value_is_in_and_the_smallest_out_unless_all_are_equal(saliency):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        selected = above_mean(saliency, np.ones(saliency.shape, dtype=bool))
-    assert selected[saliency == saliency.max()].all()
-    assert selected[saliency == saliency.min()].any() == (saliency.min() == saliency.max())
-
-
-@pytest.mark.parametrize("level", [0.1, -0.1, 1e-310, 1.7e308, 0.0])
-def test_all_of_a_constant_map_is_above_its_mean_whatever_its_sum_rounds_to(level):
-    assert above_mean(np.full((11, 13), level), np.ones((11, 13), dtype=bool)).all()
-
-
-def test_neighbouring_values_are_told_apart():
-    for low in (0.1, 1.0, 1e-310, 1.7e308, -0.3):
-        saliency = np.full((7, 9), low)
-        saliency[2, 3] = np.nextafter(low, np.inf)
-        assert np.argwhere(above_mean(saliency, np.ones((7, 9), dtype=bool))).tolist() == [[2, 3]]
-
-
-@given(MASKS, st.data())
-def test_overlap_of_boxes_is_that_of_their_pixels(first, data):
-    second = data.draw(arrays(np.bool_, first.shape))
-    filled = [np.zeros(first.shape, dtype=bool) for _ in range(2)]
-    boxes = [tight_box(first), tight_box(second)]
-    for image, box in zip(filled, boxes, strict=True):
-        image[box.pixels] = True
-    assert box_overlap(*boxes) == mask_overlap(*filled)
+@pytest.mark.parametrize("low", [0.1, 1.0, -0.1, -0.3, 1e-310, 1.7e308, 0.0])
+def test_constant_and_nearly_constant_maps_whatever_their_sums_round_to(low):
+    saliency, region = np.full((11, 13), low), np.ones((11, 13), dtype=bool)
+    assert above_mean(saliency, region).all()
+    saliency[2, 3] = np.nextafter(low, np.inf)
+    assert np.argwhere(above_mean(saliency, region)).tolist() == [[2, 3]]
 
 
 def test_a_box_within_a_box():

@@ -114,7 +114,6 @@ def test_clip_keeps_pixels_in_range(model):
 
 @pytest.mark.parametrize("method", ["random", "center", "smooth-grad-cam++:layer=0"])
 def test_the_randomness_of_a_method_stands_still(model, method):
-    """Under no change of the image, no map changes."""
     call = "max-sensitivity:samples=2,radius=0"
     assert scored(model, call, method)[call].tolist() == [0.0] * 3
 

@@ -97,7 +97,6 @@ def test_the_similarities_share_the_maps(model):
 
 
 def test_constant_maps(model):
-    """A map that is constant is at fault; one that becomes constant has lost everything it said."""
     before = model.head.weight.detach().clone()
 
     def method(model, images, targets):

@@ -67,16 +67,11 @@ BOX, MASK = EnergyPointingGame(), EnergyPointingGame(within="mask")
 
 
 def in_box(saliency, mask):
-    """The share and the box's pixels, a pixel at a time; None for the share of nothing."""
-    places = [place for place in np.ndindex(mask.shape) if mask[place]]
-    (top, bottom), (left, right) = ((min(ends), max(ends)) for ends in zip(*places, strict=True))
-    inside, total, pixels = [], [], 0
-    for (row, column), v in np.ndenumerate(saliency):
-        total.append(max(float(v), 0.0))
-        if top <= row <= bottom and left <= column <= right:
-            pixels += 1
-            inside.append(max(float(v), 0.0))
-    return (math.fsum(inside) / math.fsum(total) if any(total) else None), pixels
+    """The share, or None of nothing, and the number of the box's pixels."""
+    (top, left), (bottom, right) = np.argwhere(mask).min(axis=0), np.argwhere(mask).max(axis=0)
+    energy = np.maximum(saliency.astype(float), 0)
+    box = energy[top : bottom + 1, left : right + 1].ravel().tolist()
+    return (math.fsum(box) / math.fsum(energy.ravel().tolist()) if energy.any() else None), len(box)
 
 
 @given(cases(min_negatives=0))

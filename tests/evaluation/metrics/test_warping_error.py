@@ -28,12 +28,10 @@ def topology(image):
 def distance_slowly(truth):
     """By looking at all pairs of pixels, with a rim of background."""
     padded = np.pad(truth, 1)
-    places = [(i, j) for i in range(padded.shape[0]) for j in range(padded.shape[1])]
     found = np.zeros(truth.shape)
-    for i in range(truth.shape[0]):
-        for j in range(truth.shape[1]):
-            others = [p for p in places if padded[p] != truth[i, j]]
-            found[i, j] = min(math.sqrt((a - i - 1) ** 2 + (b - j - 1) ** 2) for a, b in others)
+    for i, j in np.ndindex(truth.shape):
+        others = [p for p in np.ndindex(padded.shape) if padded[p] != truth[i, j]]
+        found[i, j] = min(math.sqrt((a - i - 1) ** 2 + (b - j - 1) ** 2) for a, b in others)
     return found
 
 
