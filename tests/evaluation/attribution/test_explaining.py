@@ -159,23 +159,11 @@ def test_any_gradient_mode_gives_the_same_map_and_stays(network, mode, method):
 # Faults -----------------------------------------------------------------------------------------
 
 
-NAN = IMAGES.copy()
-NAN[3, 0, 0, 0] = np.nan
-
-
-class Bare:
-    def attribute(self, context):
-        return context.inputs
-
-
 NO_NAMES = ([], "", ["0", ""])
 FAULTS = [
     ({"method": "gradeint"}, "unknown method 'gradeint': did you mean 'gradient'"),
     ({"method": "lrp-z", "epsilon": 1}, "unknown parameter of lrp-z 'epsilon'"),
-    ({"method": "smoothgrad:n=x"}, "smoothgrad: n = 'x' is not of type int"),
-    ({"method": "smoothgrad:n=0"}, "n = 0: must be at least 1"),
-    ({"method": 3}, "method 3: give a name"),
-    ({"method": Bare()}, "an instance of a registered method"),
+    ({"method": object()}, "method <object.*: give a name, .* an instance of a registered method"),
     *(({"method": "grad-cam", "layer": layer}, "layer = .*: give the dotted name of a module") for layer in NO_NAMES),
     ({"reduce": "mean"}, "unknown reduction 'mean'"),
     ({"model": None}, "'gradient' explains a model"),
@@ -183,7 +171,7 @@ FAULTS = [
     ({"images": (IMAGES * 255).astype(np.uint8)}, "images are uint8: must be float32.*divide by 255"),
     ({"images": IMAGES[0]}, r"images have shape \(2, 6, 8\): must be \(N, C, H, W\)"),
     ({"images": IMAGES[:0]}, r"images have shape \(0, 2, 6, 8\)"),
-    ({"images": NAN}, "image 3 has NaN or infinite values"),
+    ({"images": np.where(IMAGES[3, 0, 0, 0] == IMAGES, np.nan, IMAGES)}, "image 3 has NaN or infinite values"),
     ({"images": IMAGES - 2, "preprocess": ((0, 0), (1, 1))}, "images reach -.*: give them before normalisation"),
     ({"images": IMAGES * 255, "preprocess": ((0, 0), (1, 1))}, "images reach 25.*: divide them by 255"),
     ({"images": "cat.png"}, "images are not an array"),

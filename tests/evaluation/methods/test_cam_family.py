@@ -4,7 +4,7 @@ from itertools import product
 import pytest
 import torch
 from repeats import often
-from small_networks import Pyramid, batch_sizes
+from small_networks import Of, Pyramid, batch_sizes
 from torch import nn
 import salgen
 from salgen.errors import SalgenError
@@ -48,34 +48,15 @@ def test_several_layers_are_channels_of_the_finest(method, images):
 
 
 def test_a_layer_that_gives_no_tensor_is_refused(images):
-    class Pair(nn.Module):
-        def forward(self, x):
-            return x, x
-
-    class Paired(Pyramid):
-        def __init__(self):
-            super().__init__()
-            self.pair = Pair()
-
-        def forward(self, x):
-            return super().forward(self.pair(x)[0])
-
-    with pytest.raises(SalgenError, match="layer 'pair' gives tuple, not one tensor: choose another, such as 'coarse'"):
-        salgen.explain(Paired(), images, 0, method="grad-cam", layer="pair")
+    net = nn.Sequential(Of(lambda x: (x, x)), Of(lambda pair: pair[0]), Pyramid())
+    with pytest.raises(SalgenError, match=r"layer '0' gives tuple, not one tensor: .*, such as '2\.coarse'"):
+        salgen.explain(net, images, 0, method="grad-cam", layer="0")
 
 
 def test_the_default_layer_is_one_whose_last_call_has_space():
-    class Reused(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.conv, self.relu = nn.Conv2d(1, 2, 3), nn.ReLU()
-            self.dense, self.head = nn.Linear(2, 4), nn.Linear(4, 2)
-
-        def forward(self, x):
-            x = self.relu(self.conv(x)).mean(dim=(2, 3))
-            return self.head(self.relu(self.dense(x)))
-
-    found = salgen.explain(Reused(), torch.rand(2, 1, 6, 6), 0, method="grad-cam")
+    relu = nn.ReLU()
+    layers = nn.Conv2d(1, 2, 3), relu, Of(mean), nn.Linear(2, 4), relu, nn.Linear(4, 2)
+    found = salgen.explain(nn.Sequential(*layers), torch.rand(2, 1, 6, 6), 0, method="grad-cam")
     assert found.native_resolution == (4, 4)
 
 

@@ -128,25 +128,6 @@ def test_every_method_keeps_its_word(name, channels, kind, monkeypatch):
     assert not faults
 
 
-SMOKE = ["gradient", "guided-backprop", "grad-cam", "eigen-cam", "lrp-z", "raw-attention", "sobel"]
-
-
-# Those of up to 12 million weights, and with --torture the others.
-FULL_SIZE = TRAINED if repeats.torture else ["lesion-cnn", "scnn", "resnet18"]
-
-
-@pytest.mark.parametrize("name", FULL_SIZE)
-def test_full_size_models_are_explained(name):
-    model = classifier_of(name, 3, MODELS.load(name).scales["full"], size=(64, 64))
-    image = images_of(3, (64, 64), count=1)
-    chosen = {method: METHODS.create(method) for method in SMOKE}
-    methods, left_out = MethodSelection({}, chosen).defined_for(model, image)
-    assert set(left_out) == UNDEFINED[name] & set(SMOKE)
-    for found in explain(model, image, 0, method=list(methods.values())).values():
-        assert bool(torch.isfinite(found.values).all())
-        assert found.values.abs().max() > 0 or found.method == "grad-cam"  # which may rectify all away
-
-
 REFUSED = [(name, method) for name in ("lesion-cnn", "vit-b-16") for method in sorted(UNDEFINED[name])]
 
 

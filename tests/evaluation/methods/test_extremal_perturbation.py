@@ -2,7 +2,6 @@
 
 import math
 import numpy as np
-import pytest
 import torch
 from scipy.ndimage import gaussian_filter
 from torch import nn
@@ -62,13 +61,8 @@ def slow_extremal(net, image, target, area, steps, weight):
     return gaussian_filter(mask, 0.09 * 48, mode="constant")
 
 
-@pytest.fixture(scope="module")
-def images():
-    return torch.rand(2, 2, *SIZE, generator=torch.Generator().manual_seed(1)).double()
-
-
-def test_equals_the_slow_transcription(images):
-    net = Sharpness()
+def test_equals_the_slow_transcription():
+    net, images = Sharpness(), torch.rand(2, 2, *SIZE, generator=torch.Generator().manual_seed(1)).double()
     expected = [
         sum(slow_extremal(net, image, target, area, 4, 50.0) for area in (0.1, 0.3))
         for image, target in zip(images.numpy(), (0, 1), strict=True)

@@ -164,7 +164,6 @@ FAULTS = [
     ({"layers": "fine+head"}, r"'head' gives \(1, 3\), which has no known axes"),
     ({"weights": (1, 2, 3)}, r"weights = 1,2,3: must be 2, one for each of fine\+coarse"),
     ({"weights": (0, 0)}, "not all 0"),
-    ({"weights": (1, -1)}, "at least 0"),
 ]
 
 

@@ -48,10 +48,6 @@ def without_enabling_gradients(network, inputs, targets):
     return torch.autograd.grad(network(leaf).gather(1, targets[:, None]).sum(), leaf)[0].float()
 
 
-def wider_is_stronger(network, inputs, targets):
-    return gradient(network, inputs, targets) + network.head.in_features * inputs
-
-
 BROKEN = {
     0: lambda network, inputs, targets: gradient(network, inputs, targets)[:, :, ::2],
     1: lambda network, inputs, targets: gradient(network, inputs, targets) * torch.rand(()),
@@ -62,7 +58,7 @@ BROKEN = {
     6: lambda network, inputs, targets: gradient(network, inputs, torch.zeros_like(targets)),
     7: lambda network, inputs, targets: torch.nn.functional.avg_pool2d(gradient(network, inputs, targets), 3, 1, 1),
     8: lambda network, inputs, targets: gradient(network, inputs, targets).roll(1, dims=-1),
-    9: wider_is_stronger,
+    9: lambda network, inputs, targets: gradient(network, inputs, targets) + network.head.in_features * inputs,
     10: lambda network, inputs, targets: gradient(network, inputs, targets) * (1 + network.features[1].inplace),
     11: lambda network, inputs, targets: gradient(network, inputs, targets) * inputs.stride(1),
     12: lambda network, inputs, targets: gradient(network, inputs, targets).numpy() if inputs.dtype == torch.float32
