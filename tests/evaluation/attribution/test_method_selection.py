@@ -19,15 +19,17 @@ from salgen.registry import METHODS, PROTOCOLS
 PIXELS = torch.rand(1, 1, 16, 16, generator=torch.Generator().manual_seed(0))
 
 
+CONTROLS = {name for name in METHODS.names() if METHODS.load(name).control}
+
+
 def convolutional():
     return nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU(), nn.Flatten(), nn.Linear(784, 2))
 
 
 def test_controls_come_with_every_selection_and_last():
-    controls = {name for name in METHODS.names() if METHODS.load(name).control}
     calls = list(select_methods(["oracle", "gradient"]).methods)
     assert calls[0] == "gradient"
-    assert set(calls) == controls | {"gradient"}
+    assert set(calls) == CONTROLS | {"gradient"}
 
 
 IN_ALL = {name for name in METHODS.names() if METHODS.load(name).in_all}
@@ -45,11 +47,10 @@ def test_all_is_what_the_benchmark_holds():
 
 
 def test_scale_demo_takes_a_dozen_by_default_and_all_on_demand():
-    controls = {name for name in METHODS.names() if METHODS.load(name).control}
     default = select_methods(None, "demo")
-    assert {method.name for method in default.others.values()} == controls | set(DEMO_METHODS)
+    assert {method.name for method in default.others.values()} == CONTROLS | set(DEMO_METHODS)
     assert default.named == {}
-    assert len(DEMO_METHODS) == len(set(DEMO_METHODS) - controls) == 13  # of which one needs attention
+    assert len(DEMO_METHODS) == len(set(DEMO_METHODS) - CONTROLS) == 13  # of which one needs attention
     assert {method.name for method in select_methods(["all"], "demo").methods.values()} == IN_ALL
     assert {method.name for method in select_methods(None, "small").methods.values()} == IN_ALL
     methods, left_out = default.defined_for(convolutional(), PIXELS)

@@ -43,12 +43,8 @@ def tokens(output: Tensor) -> Tensor:
 def windows(output: Tensor) -> Tensor:
     """(n, windows, positions, K): a square of square windows."""
     count, inside = int(output.shape[1] ** 0.5), int(output.shape[2] ** 0.5)
-    maps = torch.empty(len(output), output.shape[3], count * inside, count * inside)
-    for row in range(count * inside):
-        for column in range(count * inside):
-            window = row // inside * count + column // inside
-            maps[:, :, row, column] = output[:, window, row % inside * inside + column % inside]
-    return maps
+    places = output.unflatten(2, (inside, inside)).unflatten(1, (count, count))
+    return places.permute(0, 5, 1, 3, 2, 4).reshape(len(output), -1, count * inside, count * inside)
 
 
 SWIN = {

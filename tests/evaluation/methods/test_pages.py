@@ -5,11 +5,13 @@ import architecture_table
 import layer_table
 import pytest
 
-SMALL = ("salgen's vit-b-16",)  # the others with --torture
-NETWORKS = [pytest.param(name, marks=() if name in SMALL else pytest.mark.torture) for name in layer_table.BLOCKS]
+
+def one_of(names, small):
+    """All of the networks, but with --torture alone those that are not small."""
+    return [pytest.param(name, marks=() if name == small else pytest.mark.torture) for name in names]
 
 
-@pytest.mark.parametrize("network", NETWORKS)
+@pytest.mark.parametrize("network", one_of(layer_table.BLOCKS, "salgen's vit-b-16"))
 def test_every_block_is_right_or_refused(network):
     rows = layer_table.rows(network)
     assert layer_table.lines(network) == [line for line in layer_table.stated() if line.startswith(f"| {network} |")]
@@ -28,15 +30,10 @@ def test_the_page_has_no_other_rows():
     assert networks == set(layer_table.BLOCKS)
 
 
-SMALL_ARCHITECTURES = ("squeezenet1_1",)  # the others with --torture
-ARCHITECTURES = [
-    pytest.param(name, marks=() if name in SMALL_ARCHITECTURES else pytest.mark.torture)
-    for name in architecture_table.NETWORKS
-]
 ANY_NETWORK = ("gradient", "integrated-gradients", "occlusion", "rise", "grad-cam", "lrp-z", "lrp-alpha-beta")
 
 
-@pytest.mark.parametrize("network", ARCHITECTURES)
+@pytest.mark.parametrize("network", one_of(architecture_table.NETWORKS, "squeezenet1_1"))
 def test_the_page_states_what_runs(network):
     found = architecture_table.outcomes(network)
     first = {name: architecture_table.first_clause(said) for name, said in found.items()}

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import torch
 from slow_resizing import enlarged_by_loops
+from small_networks import batch_sizes
 from torch import nn
 import salgen
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.explaining import explain
 
 VARIANTS = ("poly-cam-plus", "poly-cam-minus", "poly-cam-pm")
-FORWARDED = []
 
 
 class Network(nn.Module):
@@ -28,7 +28,6 @@ class Network(nn.Module):
         self.double()
 
     def forward(self, x):
-        FORWARDED.append(len(x))
         return 8 * self.head(self.stage3(self.stage2(self.stage1(x))).flatten(1))
 
 
@@ -123,15 +122,16 @@ def test_maps_are_finite_and_not_negative(network, images, variant):
     assert (found >= 0).all()
 
 
-def passed_through(network, images, methods):
-    FORWARDED.clear()
+def passed_through(images, *methods):
+    network = Network().eval()
+    sizes = batch_sizes(network)
     explain(network, images, TARGETS, method=methods)
-    return sum(FORWARDED)
+    return sum(sizes)
 
 
-def test_the_variants_share_their_passes(network, images):
-    plus, minus, both = (passed_through(network, images, [name]) for name in VARIANTS)
-    together = passed_through(network, images, list(VARIANTS))
+def test_the_variants_share_their_passes(images):
+    plus, minus, both = (passed_through(images, name) for name in VARIANTS)
+    together = passed_through(images, *VARIANTS)
     channels = len(images) * (3 + 5 + 6)  # one channel of the first layer is dead
     assert plus >= 0.7 * channels  # some others are dead for an image
     assert both < plus + minus

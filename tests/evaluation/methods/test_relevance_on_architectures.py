@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from small_networks import batch_sizes, with_statistics
+from small_networks import Of, batch_sizes, with_statistics
 from torch import nn
 import salgen
 from salgen.evaluation.attribution.explaining import explain
@@ -96,22 +96,13 @@ def test_a_batch_norm_with_no_linear_map_before_it_passes_relevance_on():
     torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-5)
 
 
-class Tokens(nn.Module):
-    """A linear map over 4 tokens to 4 features, then a batch norm of the tokens: not of the map's outputs."""
-
-    def __init__(self):
-        super().__init__()
-        torch.manual_seed(0)
-        self.mix, self.norm, self.head = nn.Linear(4, 4), nn.BatchNorm1d(4), nn.Linear(16, 2)
-        self.norm.running_var.copy_(torch.tensor([0.1, 1.0, 4.0, 9.0]))
-        self.norm.running_mean.copy_(torch.tensor([0.3, -0.2, 0.1, 0.4]))
-
-    def forward(self, images):
-        return self.head(torch.relu(self.norm(self.mix(images.squeeze(1)))).flatten(1))
-
-
 def test_a_batch_norm_is_merged_only_into_a_map_with_the_same_channels():
-    net, images = Tokens().double().eval(), torch.rand(3, 1, 4, 4).double()
+    """As the norm of 4 tokens is not, after a linear map to 4 features of each."""
+    norm, images = nn.BatchNorm1d(4), torch.rand(3, 1, 4, 4).double()
+    norm.running_var.copy_(torch.tensor([0.1, 1.0, 4.0, 9.0]))
+    norm.running_mean.copy_(torch.tensor([0.3, -0.2, 0.1, 0.4]))
+    end = nn.ReLU(), nn.Flatten(), nn.Linear(16, 2)
+    net = nn.Sequential(Of(lambda x: x.squeeze(1)), nn.Linear(4, 4), norm, *end).double().eval()
     found = salgen.explain(net, images, 1, method="lrp-z:start=logit", stabiliser=1e-12, reduce=None).values
     expected = salgen.explain(net, images, 1, method="input-x-gradient", reduce=None).values
     torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-6)

@@ -69,9 +69,3 @@ def test_patterns_know_no_ceiling():
     for method in ("pattern-net", "pattern-attribution"):
         with pytest.raises(SalgenError, match=f"{method} has no rule for ReLU6: above its ceiling"):
             salgen.explain(Network(), IMAGES, 0, method=method, patterns=patterns)
-
-
-@pytest.mark.parametrize("method", ["deep-taylor", "guided-backprop"])
-def test_a_floor_below_zero_is_no_relu(method):
-    with pytest.raises(SalgenError, match=f"{method} has no rule for hardtanh"):
-        salgen.explain(Network(nn.Hardtanh()), IMAGES, 0, method=method)

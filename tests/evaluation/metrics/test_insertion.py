@@ -1,4 +1,5 @@
 import math
+from functools import partial
 from itertools import pairwise
 import numpy as np
 import pytest
@@ -28,8 +29,7 @@ SIZE = (5, 7)
 BOTH = ["insertion-auc", "deletion-auc"]
 
 
-def classifier(size=SIZE, channels=2):
-    return small_classifiers.classifier(size, channels)
+classifier = partial(small_classifiers.classifier, SIZE)
 
 
 def case(size=SIZE, **changes):
@@ -240,7 +240,7 @@ def test_twins_are_needed_only_where_they_are_the_reference():
 
 
 def test_a_model_that_resizes_is_changed_at_the_nearest_pixels():
-    network = classifier(size=(10, 14)).network
+    network = small_classifiers.classifier((10, 14)).network
     model = Classifier(network, nn.Upsample(scale_factor=2, mode="nearest")).double().eval()
     given_ = case()
     found = insertion_curve(data(model, **given_), "black", 4)

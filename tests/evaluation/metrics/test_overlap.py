@@ -12,6 +12,13 @@ from salgen.evaluation.metrics.overlap import Dice, IoSR, IoU, Mae, Precision, R
 from salgen.evaluation.metrics.ranking_metrics import MGt
 from salgen.evaluation.scoring.metric_selection import create_metric
 
+
+def scaled(saliency):
+    """mm(S), value by value."""
+    low, high = min(saliency), max(saliency)
+    return [(v - low) / (high - low) if high > low else 0.0 for v in saliency]
+
+
 THRESHOLDS = (0.0, 0.25, 0.5, 0.9)
 
 
@@ -21,16 +28,11 @@ def counts(predicted, mask):
     return tuple(sum(pair == kind for pair in pairs) for kind in ((True, True), (True, False), (False, True)))
 
 
-def above(saliency, threshold):
-    low, high = min(saliency), max(saliency)
-    return [high > low and (v - low) / (high - low) > threshold for v in saliency]
-
-
 @pytest.mark.parametrize("threshold", THRESHOLDS)
 @given(cases(min_negatives=0))
 def test_is_counted_pixel_by_pixel(threshold, case):
     saliency, mask = case[0].astype(np.float64).ravel().tolist(), case[1].ravel().tolist()
-    true, false, missed = counts(above(saliency, threshold), mask)
+    true, false, missed = counts([v > threshold for v in scaled(saliency)], mask)
     assert value(IoU(threshold), *case) == true / (true + false + missed)
     assert value(Dice(threshold), *case) == 2 * true / (2 * true + false + missed)
     assert value(Precision(threshold), *case) == (true / (true + false) if true + false else 0.0)
@@ -96,18 +98,10 @@ def test_contradictions_are_refused(call, fault):
         create_metric(call)
 
 
-def mae_slowly(saliency, mask):
-    """The mean of |mm(S) - M|, a pixel at a time."""
-    low, high = min(saliency), max(saliency)
-    scaled = [(v - low) / (high - low) if high > low else 0.0 for v in saliency]
-    return sum(abs(s - m) for s, m in zip(scaled, mask, strict=True)) / len(mask)
-
-
 @given(cases(min_negatives=0))
 def test_mae_is_the_mean_absolute_difference(case):
-    saliency, mask = case[0].astype(np.float64), case[1]
-    assert value(Mae(), *case) == pytest.approx(mae_slowly(saliency.ravel().tolist(), mask.ravel().tolist()), abs=1e-14)
-    assert value(Mae(), *case) == pytest.approx(mean_absolute_error(mask.ravel(), Ranking(*case).scaled.ravel()))
+    expected = mean_absolute_error(case[1].ravel(), scaled(case[0].astype(np.float64).ravel().tolist()))
+    assert value(Mae(), *case) == pytest.approx(expected, abs=1e-14)
 
 
 def test_empty_masks_have_a_value_and_full_ones_are_trivial():
@@ -147,12 +141,11 @@ def test_a_constant_positive_map_has_the_masks_share():
 
 def soft_f1_slowly(saliency, mask):
     """2 P R / (P + R) from the sums, a pixel at a time; None where precision is 0 / 0."""
-    low, high = min(saliency), max(saliency)
-    if high == low:
+    shares = scaled(saliency)
+    if not any(shares):
         return None
-    scaled = [(v - low) / (high - low) for v in saliency]
-    inside = sum(s for s, m in zip(scaled, mask, strict=True) if m)
-    precision, recall = inside / sum(scaled), inside / sum(mask)
+    inside = sum(s for s, m in zip(shares, mask, strict=True) if m)
+    precision, recall = inside / sum(shares), inside / sum(mask)
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
