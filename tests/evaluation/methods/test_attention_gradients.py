@@ -70,7 +70,6 @@ def test_equals_the_slow_transcription(method, net, images):
 
 @pytest.mark.parametrize("kind", HUGGING_FACE)
 def test_generic_attention_of_what_hugging_face_gives(kind, images):
-    """By its own output_attentions, and with its fused kernel."""
     net, (read, prefix) = hugging_face(kind), HUGGING_FACE[kind]
     answer = net(pixel_values=images, output_attentions=True)
     gradients = torch.autograd.grad(answer.logits[:, 1].sum(), answer.attentions)
@@ -97,7 +96,6 @@ def test_fused_and_written_attention_of_timm_agree(kind, images):
 
 
 def test_the_first_block_left_alone_counts_in_legrad(images):
-    """With one block the score is the network's own, and its gradient that of the other methods."""
     alone = transformer(layers=1)
     found = salgen.explain(alone, images[:1], 0, method="legrad", reduce=None).values
     torch.testing.assert_close(found, upsampled(slow_legrad(alone, images[0], 0).view(1, 1, 4, 4)).detach())

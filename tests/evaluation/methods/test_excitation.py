@@ -40,8 +40,7 @@ def test_default_layers(name, with_card):
     model = Classifier(net, cam_layer=plugin.cam_layer(net)) if with_card else net
     image = torch.rand(1, 1, 224, 224)
     assert defaults(model, image) == (layer, contrast)
-    if with_card:
-        assert salgen.explain(model, image, 0, method=EXCITATION).native_resolution == resolution
+    assert salgen.explain(model, image, 0, method=EXCITATION).native_resolution == resolution
 
 
 def test_default_layers_of_the_lesion_network_and_of_odd_ones():

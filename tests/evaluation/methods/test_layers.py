@@ -308,8 +308,6 @@ OF_BROKEN_LAYERS = [
 @pytest.mark.parametrize("value", [torch.inf, torch.nan])
 @pytest.mark.parametrize("method", OF_BROKEN_LAYERS)
 def test_activations_that_are_not_finite_are_refused(method, value):
-    """Though the logits are finite."""
-
     def spoilt(x):
         x[len(x) // 2, 1, 2, 3] = value
         return x

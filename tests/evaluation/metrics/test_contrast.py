@@ -136,7 +136,6 @@ MASK[:, :2] = True
 
 
 def strength(level):
-    """A map whose strength on the mask is `level`."""
     saliency = np.zeros((10, 10))
     saliency[:, :2], saliency[:, 2:5] = level, 1.0
     return saliency

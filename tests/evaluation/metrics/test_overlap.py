@@ -78,13 +78,6 @@ def test_aabid_of_constant_and_huge_maps():
     assert value(IoU(compat="aabid"), np.where(mask, 1.6e308, 1.7e308), mask) == 0.0
 
 
-def test_a_full_mask_is_scored_and_called_trivial():
-    full = np.ones((1, 2, 2), dtype=bool)
-    scores = salgen.score(np.array([[[0.0, 1.0], [2.0, 3.0]]]), full, "iou")
-    assert (scores["iou"], scores.reasons["iou"]) == (0.5, ["trivial_full_mask"])
-    assert IoU().ceiling(4, 0) == salgen.score(full.astype(float), full, "iou")["iou"][0] == 0.0
-
-
 @pytest.mark.parametrize(
     ("call", "fault"),
     [
@@ -114,6 +107,7 @@ def test_empty_masks_have_a_value_and_full_ones_are_trivial():
     assert scores.worst_case["mae"][3] == 1.0
     assert scores.reasons["iou"][0] == "empty_mask"
     assert Mae().ceiling(0, 4) == salgen.score(np.zeros((1, 2, 2)), masks[:1], "mae")["mae"][0] == 0.0
+    assert IoU().ceiling(4, 0) == salgen.score(np.ones((1, 2, 2)), masks[1:2], "iou")["iou"][0] == 0.0
     assert Mae().ceiling(4, 0) == salgen.score(np.ones((1, 2, 2)), masks[1:2], "mae")["mae"][0] == 1.0
 
 

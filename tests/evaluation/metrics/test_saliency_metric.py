@@ -1,5 +1,4 @@
 import math
-import warnings
 import numpy as np
 import pytest
 import torch
@@ -75,15 +74,3 @@ def test_from_log_a_twentieth_to_what_the_clipped_probability_allows(images):
     wrong = salgen.score(maps, None, [NAME], model=confident, images=images[:2], targets=[0, 0])[NAME]
     assert np.array_equal(right, [math.log(0.05), 0.0])
     assert np.allclose(wrong - right, 12 * math.log(10), atol=1e-12)
-
-
-def test_maps_that_break_things(model, images):
-    maps = np.zeros((5, SIDE, SIDE))
-    maps[1] = 1.7e308
-    maps[2, 3, 3], maps[3, 3, 3], maps[4, 3, 3] = 5e-324, -1.7e308, np.nan
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        scores = salgen.score(maps, None, [NAME], model=model, images=images, targets=[0] * 5)
-    assert scores.reasons[NAME] == ["", "", "", "", "non_finite_map"]
-    assert np.isfinite(scores[NAME][:4]).all()
-    assert scores.worst_case[NAME][4] == scores[NAME][:4].max()
