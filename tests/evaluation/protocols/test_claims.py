@@ -1,7 +1,6 @@
 """Claims of papers on samples: held and not held are rarely said where they are false, and follow from the interval."""
 
 from dataclasses import replace
-from itertools import product
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
@@ -42,49 +41,7 @@ def judged(comparison, named, *values, **how):
     return Claim("{}", on_each("d"), comparison, named).judged(places)
 
 
-def rates(comparison, named, shifts, places=1, repeats=150, samples=24, trainings=1, between=0.0):
-    """Shares of studies that say held and not held, of methods whose means are `shifts`."""
-    rng = np.random.default_rng(11)
-    said = []
-    for _ in range(repeats):
-        images = rng.normal(size=(samples, 1))
-        values = [
-            np.array(shifts) + images + rng.normal(size=(trainings, samples, len(shifts)))
-            + between * rng.normal(size=(trainings, 1, len(shifts)))
-            for _ in range(places)
-        ]  # fmt: skip
-        said.append(judged(comparison, named, *values).verdict)
-    return said.count("held") / repeats, said.count("not held") / repeats
-
-
 RARELY = 0.06  # 0.025, and nearly three standard errors of 150 repeats
-
-
-@pytest.mark.parametrize(
-    "how", [{}, pytest.param({"places": 3}, marks=pytest.mark.torture), {"trainings": 3, "between": 0.5}], ids=str
-)
-@pytest.mark.parametrize(
-    ("comparison", "named", "shifts"),
-    [
-        (highest, ["m0"], [0] * 8),  # all alike: neither is true, by nothing
-        (highest, ["m0"], [9, 9, 0, 0, 0, 0, 0, 0]),  # as good as the runner-up
-        (lowest, ["m0", "m1"], [-9, -9, -9, 0, 0, 0, 0, 0]),
-        (among_the_best(3), ["m0", "m1"], [9, 9, 9, 9, 0, 0, 0, 0]),
-        (higher_median, ["m0", "m1", "m2"], [5, 0, -5, 5, 0, -5, 9, -9]),
-    ],
-    ids=["all alike", "highest", "lowest", "among the best", "higher median"],
-)
-def test_with_no_difference_a_claim_is_rarely_held_and_rarely_not(comparison, named, shifts, how):
-    held, not_held = rates(comparison, named, shifts, **how)
-    assert held <= RARELY
-    assert not_held <= RARELY
-
-
-def test_what_is_true_or_false_is_found():
-    assert rates(highest, ["m0"], [2] + [0] * 7, repeats=50)[0] > 0.9
-    assert rates(highest, ["m0"], [0, 2] + [0] * 6, repeats=50)[1] > 0.9
-    assert rates(among_the_best(3), ["m0"], [3, 4, 0, 0, 0, 0, 0, 0], repeats=50)[0] > 0.9
-    assert rates(among_the_best(3), ["m0"], [0, 3, 3, 3, 0, 0, 0, 0], repeats=50)[1] > 0.9
 
 
 def test_means_that_are_spread_alike_are_rarely_said_to_differ():
@@ -98,43 +55,38 @@ def test_means_that_are_spread_alike_are_rarely_said_to_differ():
     assert said.count("not held") / 200 <= RARELY
 
 
-def slow_interval(values, named, count):
-    """The interval of the margin of "among the best `count`", by paired t intervals of all differences."""
-    lows, highs, margins = [], [], []
-    others = values.shape[1] - 1
+def slow_interval(values, named, count, places):
+    """The interval of the margin of "among the best `count`", or above all others, by paired t intervals."""
+    lows, highs, margins, rank = [], [], [], count or 1
     for name in named:
-        beside = [values[:, name] - values[:, other] for other in range(values.shape[1]) if other != name]
+        rivals = [other for other in range(values.shape[1]) if other != name and (count or other not in named)]
+        beside = [values[:, name] - values[:, other] for other in rivals]
         low, high = [], []
         for difference in beside:
             error = difference.std(ddof=1) / len(difference) ** 0.5
             freedom = len(difference) - 1
-            low.append(difference.mean() - stats.t.ppf(1 - 0.025 / count, freedom) * error)
-            wrong = len(named) * (others - count + 1)
+            low.append(difference.mean() - stats.t.ppf(1 - 0.025 / rank, freedom) * error)
+            wrong = places * len(named) * (len(rivals) - rank + 1)
             high.append(difference.mean() + stats.t.ppf(1 - 0.025 / wrong, freedom) * error)
         for found, of in ((lows, low), (highs, high), (margins, [d.mean() for d in beside])):
-            found.append(sorted(of)[count - 1])
+            found.append(sorted(of)[rank - 1])
     return min(margins), min(lows), min(highs)
 
 
-@pytest.mark.parametrize(("named", "count"), [*product([(0,), (0, 1)], [1, 3])])
-def test_the_interval_is_that_of_differences_of_which_none_may_be_wrong(named, count):
+@pytest.mark.parametrize("places", [1, 2])
+@pytest.mark.parametrize("named", [(0,), (0, 1)])
+@pytest.mark.parametrize(
+    ("comparison", "count"), [(among_the_best(1), 1), (among_the_best(3), 3), (highest, None), (lowest, None)]
+)
+def test_the_interval_is_that_of_differences_of_which_none_may_be_wrong(comparison, count, named, places):
     values = np.array([3, 2, 0, 1, 0]) + np.random.default_rng(2).normal(size=(1, 20, 5))
-    margin, low, high = slow_interval(values[0], named, count)
-    finding = judged(among_the_best(count), [f"m{name}" for name in named], values)
+    margin, low, high = slow_interval(values[0], named, count, places)
+    given = [-values if comparison is lowest else values] * places
+    finding = judged(comparison, [f"m{name}" for name in named], *given)
     said = f"margin {margin:.3f}, {low:.3f} to {high:.3f}".replace("-", "\N{MINUS SIGN}")
-    assert said in finding.numbers
+    assert finding.numbers.count(said) == places
     assert finding.verdict == ("held" if low > 0 else "not held" if high < 0 else "undecided")
     assert finding.size == "20 clusters, 20 samples, 1 trained model"
-
-
-def test_two_to_five_clusters_decide_nothing_however_many_samples():
-    values = np.random.default_rng(0).normal(size=(1, 40, 3)) * 0.01 + [9, 0, 0]
-    few = judged(highest, ["m0"], values, clusters=np.arange(40) % 5)
-    assert few.verdict == "undecided"
-    assert few.numbers.startswith("undecided on net0 (m0 at ")
-    assert few.numbers.endswith(", fewer than six clusters)")
-    assert few.size == "5 clusters, 40 samples, 1 trained model"
-    assert judged(highest, ["m0"], values, clusters=np.arange(40) % 6).verdict == "held"
 
 
 def test_a_claim_on_two_networks_is_undecided_where_one_is():
@@ -167,6 +119,7 @@ def test_a_few_images_hold_no_claim(tmp_path, how, verdict, size):
     claims = [Claim("{} is best", on("lesions"), highest, ["guided-backprop"])]
     (finding,) = judge(claims, study_of(tmp_path / "run", **how))
     assert (finding.verdict, finding.size) == (verdict, size)
+    assert ("fewer than six clusters" in finding.numbers) == (verdict == "undecided")
     (opposite,) = judge([Claim("{} is best", on("lesions"), highest, ["deconvnet"])], study_of(tmp_path / "b", **how))
     assert opposite.verdict == {"held": "not held"}.get(verdict, verdict)
 

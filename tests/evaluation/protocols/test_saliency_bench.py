@@ -36,15 +36,6 @@ def test_the_numbers_of_table_2_give_those_of_table_3():
     assert lengths == {"resnet18": {3 * len(METHODS)}, "vgg19": {3 * len(METHODS)}, VIT: {3}}
 
 
-def test_the_correlation_is_pearsons():
-    rng = np.random.default_rng(0)
-    values = rng.normal(size=(5, 12))
-    values[4, :6] = 2.0
-    found = saliency_bench._correlation(values)
-    np.testing.assert_allclose(found[:4], [np.corrcoef(row[:6], row[6:])[0, 1] for row in values[:4]], atol=1e-12)
-    assert np.isnan(found[4])
-
-
 def test_full_is_the_papers_training_and_each_data_set_has_a_stand_in():
     protocol = SaliencyBench()
     drawn = list(protocol.datasets())
@@ -110,14 +101,12 @@ def test_own_copies_fill_the_tables(copies, place):
     assert rows["mIoU, pet-xai"].printed["grad-cam"] == ".1564"
     assert not rows["mIoU at 0 (code), pet-xai"].printed
     (row,) = [row for row in agreement.rows if row.label == "mIoU with PG"]
-    compared = 0
     for method in agreement.methods:
         first = [rows[f"mIoU, {name}-xai"].means[method] for name in copies]
         second = [of.means[method] for of in pointing.rows]
-        if np.ptp(first) and np.ptp(second):
-            assert row.means[method] == pytest.approx(np.corrcoef(first, second)[0, 1])
-            compared += 1
-    assert compared
+        expected = np.corrcoef(first, second)[0, 1] if np.ptp(first) and np.ptp(second) else np.nan
+        assert row.means[method] == pytest.approx(expected, nan_ok=True)
+    assert np.isfinite(list(row.means.values())).any()
     assert row.printed["grad-cam"] == ".3718 / \N{MINUS SIGN}0.0101"  # the latter follows from the paper's Table 2
     assert {finding.verdict for finding in found.findings} <= {"held", "not held", "undecided", "not testable here"}
     assert "Drawn stand-ins" not in found.page.read_text(encoding="utf-8")

@@ -83,11 +83,7 @@ def test_faults_of_the_scores_name_the_file(tmp_path):
     path.write_bytes(b"PAR1 not really")
     with pytest.raises(SalgenError, match=r"scores\.parquet is damaged"):
         write_tables(tmp_path)
-    for table, message in (
-        (good.slice(0, 0), r"scores\.parquet is damaged"),
-        (good.drop_columns(["metric"]), r"scores\.parquet is damaged .*metric"),
-    ):
-        pq.write_table(table, path)
-        with pytest.raises(SalgenError, match=message):
-            write_tables(tmp_path)
+    pq.write_table(good.drop_columns(["metric"]), path)
+    with pytest.raises(SalgenError, match=r"scores\.parquet is damaged .*metric"):
+        write_tables(tmp_path)
     assert {file.name for file in tmp_path.iterdir()} == {"scores.parquet"}

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from sklearn.metrics import roc_auc_score
 import salgen
-from salgen.cli.main import main
 from salgen.datasets.making import make
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
@@ -120,26 +119,6 @@ def test_the_verdict_names_the_best_method_and_counts_those_above_chance(folder)
     assert mixed.verdict.startswith("gradient tells reliant models from clean ones best: AUROC 1.00 (")
     assert mixed.verdict.endswith("Of 2 methods, 1 surely tell them better than chance.")
     assert "All models are reliant" in replace(sweep, uses=reliant + 1.0).verdict
-
-
-def test_another_sweep_and_the_command_have_the_same_bytes(source, folder, tmp_path, capsys):
-    before = {name: (folder / name).read_bytes() for name in WRITTEN if name != "report.html"}
-    words = ["--n-trainings", "2", "--scale", "demo", "--set", "side=4", "--set", "keep=0.5"]
-    words += [
-        "--set",
-        f"source={source}",
-        "--methods",
-        "gradient",
-        "--training",
-        "widths=4,4",
-        "--training",
-        "epochs=1",
-        "--model",
-        "scnn",
-    ]
-    assert main(["sweep", NAME, "--dose", DOSE, *words, "--out", str(folder)]) == 0
-    assert capsys.readouterr().out.startswith((folder / "detection.csv").read_text(encoding="utf-8"))
-    assert {name: (folder / name).read_bytes() for name in before} == before
 
 
 def test_scale_full_has_twenty_trainings_and_what_is_asked_for_wins(source, tmp_path, monkeypatch):

@@ -235,21 +235,6 @@ def test_no_outcome_contradicts_the_means(chance):
     assert met == {EVERYWHERE, FOUND, UNDECIDED, NOT_MONOTONE, NOT_REACHED}
 
 
-@pytest.mark.parametrize(
-    ("means", "outcomes"),
-    [
-        ([0.75] * 8, {UNDECIDED}),  # halfway itself
-        ([0.7] * 8, {NOT_REACHED, UNDECIDED}),
-        (np.linspace(0.95, 0.5, 8), {NOT_MONOTONE}),
-        (RISING_AND_FALLING, {NOT_MONOTONE}),
-        (HONEST, {FOUND}),
-    ],
-)
-def test_outcomes_of_simulated_performances(means, outcomes):
-    """Of 12 sweeps at most one is called otherwise; docs/thresholds.md has more of them."""
-    assert sum(row.outcome not in outcomes for row in rows_of(means)) <= 1
-
-
 def test_what_is_not_monotone_has_no_interval():
     both = scattered(0, RISING_AND_FALLING)
     (_, model), rows = thresholds(DOSES, both, {"m": observer(0)}, Axis(), draws=50)

@@ -97,29 +97,6 @@ def test_a_card_that_is_something_else(folder, data):
     assert f"{folder / CARD} is no card of a checkpoint" in error_of(load_checkpoint, folder)
 
 
-@pytest.mark.parametrize(
-    ("entry", "value", "says"),
-    [
-        ("seed", "9" * 5000, "is no card of a checkpoint"),
-        ("n_test", "true", "holds True as 'n_test', which must be of type int"),
-        ("parameters", "[]", "as 'parameters', which must be of type dict"),
-        ("seconds", "Infinity", "is no card of a checkpoint"),
-        ("history", '[{"val_loss": NaN}]', "is no card of a checkpoint"),
-        ("model", '"lesion-cn"', "does not hold the weights of lesion-cn as model.json has it (unknown model"),
-        ("image_size", "[8, 12, 1]", "does not hold the weights of lesion-cnn"),
-        ("channels", "3", "size mismatch for network.block1.conv1.weight"),
-        ("parameters", '{"widths": [4, 16], "hidden": 8, "batch_norm": true}', "size mismatch"),
-        ("parameters", '{"widths": [4, 8, 8], "hidden": 8, "batch_norm": true}', "Missing key"),
-        ("parameters", '{"widths": [4, 8], "hidden": 8, "batch_norm": false}', "Unexpected key"),
-    ],
-)
-def test_entries_that_no_training_of_these_weights_has(folder, entry, value, says):
-    card = json.loads((folder / CARD).read_text()) | {entry: "HERE"}
-    (folder / CARD).write_text(json.dumps(card).replace('"HERE"', value))
-    assert says in (message := error_of(load_checkpoint, folder))
-    assert message.startswith(str(folder))
-
-
 class Images(list):
     """A data set of one image with the attributes that `check_fits` reads."""
 

@@ -1,5 +1,4 @@
 import json
-import os
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,8 +11,9 @@ from lightning_fabric import Fabric
 from stopped_training import train_until_stopped
 from torch import nn
 from torch.nn.functional import cross_entropy
+from salgen.datasets.format.output_folder import sole_writer
 from salgen.errors import SalgenError
-from salgen.evaluation.training import checkpoints, training, training_state
+from salgen.evaluation.training import checkpoints, training
 from salgen.evaluation.training.checkpoints import CARD, WEIGHTS, build_classifier, load_checkpoint
 from salgen.evaluation.training.trainer import Trainer, batching
 from salgen.evaluation.training.training import train, train_seeds
@@ -225,22 +225,10 @@ def test_another_training_in_the_same_place_is_an_error(tmp_path, other, said, f
     assert before == {path: path.read_bytes() for path in (tmp_path / "c").iterdir()}
 
 
-def test_another_training_that_begins_meanwhile_is_refused(tmp_path, monkeypatch):
-    """It says who is at work; once the first is done it finds another training."""
-    refused, usual = [], training_state.write_state
-
-    def write_state(folder, *rest):
-        usual(folder, *rest)
-        refused.append(error_of(train, "squares", folder, settings=SMALL, seed=1))
-
-    monkeypatch.setattr(training_state, "write_state", write_state)
-    first = train("squares", tmp_path / "c", settings=SMALL)
-    assert all("c is being written by another salgen process: wait" in message for message in refused)
-    assert f"(process {os.getpid()} on " in refused[0]
-    assert "holds another training (seed = 0 there, 1 here)" in error_of(
-        train, "squares", tmp_path / "c", settings=SMALL, seed=1
-    )
-    assert load_checkpoint(tmp_path / "c").card == first.card
+def test_another_training_that_begins_meanwhile_is_refused(tmp_path):
+    with sole_writer(tmp_path / "c", in_a_run=True):
+        said = error_of(train, "squares", tmp_path / "c", settings=SMALL)
+    assert "c is being written by another salgen process: wait" in said
 
 
 def test_another_data_set_in_the_same_place_is_an_error(tmp_path, monkeypatch):
@@ -286,15 +274,6 @@ def test_faults_are_one_line(tmp_path, call, said):
         call = call | {"settings": SMALL | settings}
     assert said in error_of(train, "squares", tmp_path / "c", **call)
     assert not (tmp_path / "c").exists()
-
-
-def test_full_scale_is_the_papers_protocol():
-    model, settings = choose_settings("lesion-cnn", "full")
-    assert (model.widths, model.batch_norm, model.hidden) == ((32, 64, 128, 256), False, 128)
-    assert (settings.optimiser, settings.learning_rate, settings.momentum) == ("sgd", 5e-5, 0.9)
-    assert (settings.weight_decay, settings.schedule) == (0.0, "constant")
-    assert (settings.epochs, settings.batch_size) == (125, 128)
-    assert (settings.stop_loss, settings.patience, settings.min_delta) == (0.05, 10, 5e-4)
 
 
 def test_settings_override_the_scale_and_reach_model_or_training():
