@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import pytest
 
 CODE = """
 import sys
@@ -22,6 +23,29 @@ print(*sorted(large & set(sys.modules) - of_torch))
 """
 
 
-def test_large_libraries_are_not_imported_for_methods_that_do_not_need_them():
-    done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, check=True, text=True)
+WITHOUT_TORCH = {
+    "models": """
+from salgen.registry import MODELS
+for name in MODELS.names():
+    MODELS.load(name)
+large |= {"torchvision", "safetensors", "numpy"}
+""",
+    "settings": """
+from salgen.evaluation.training.training_settings import choose_settings
+choose_settings("lesion-cnn", "small")
+""",
+    "metrics": """
+import numpy as np, salgen
+from salgen.registry import METRICS
+for name in METRICS.names():
+    METRICS.load(name)
+salgen.score(np.ones((1, 2, 2)), np.eye(2, dtype=bool)[None], "all")
+""",
+}
+TORCH = "import sys\nlarge = {{'torch'}}\n{}\nprint(*sorted(large & set(sys.modules)))"
+
+
+@pytest.mark.parametrize("code", [CODE, *map(TORCH.format, WITHOUT_TORCH.values())], ids=["methods", *WITHOUT_TORCH])
+def test_large_libraries_are_not_imported_where_they_are_not_needed(code):
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
     assert done.stdout.split() == []

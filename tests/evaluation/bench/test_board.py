@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import salgen
-from salgen.cli.main import main
 from salgen.evaluation.bench.board import board, standing_figure
 from salgen.evaluation.bench.board_rows import against_floors, groups
 from salgen.evaluation.bench.standing import CHOICE
@@ -144,13 +143,6 @@ def test_the_standing_is_sorted_and_filtered(site, watched):
         assert (head in saved, sorted(rows)) == (True, ["gradient", "guided-backprop"])
 
 
-def test_the_command_takes_a_folder_of_results_and_replaces_the_site(results, site, capsys):
-    (site / "methods" / "gradient.html").unlink()
-    assert main(["leaderboard", str(results), "--out", str(site)]) == 0
-    assert capsys.readouterr().out == f"leaderboard: {site / 'index.html'}\n"
-    assert (site / "methods" / "gradient.html").is_file()
-
-
 def test_pages_are_readable_on_a_phone_on_paper_and_without_sight(site, watched):
     from browsers import check_page
 
@@ -158,20 +150,6 @@ def test_pages_are_readable_on_a_phone_on_paper_and_without_sight(site, watched)
     for name in ("index", "methods/gradient", "data/places"):
         page.goto((site / f"{name}.html").as_uri())
         check_page(page)
-
-
-def test_pages_open_from_a_file_on_a_phone_and_by_keyboard(site, watched):
-    page, asked, _ = watched
-    page.goto((site / "index.html").as_uri())
-    closed = page.locator("details:not([open]) > summary").first
-    closed.focus()
-    page.keyboard.press("Enter")
-    assert page.locator("details[open]").count() == 1, "all was folded"
-    page.locator("#standing tbody a").first.focus()
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/methods/*.html")
-    assert page.locator("h1").inner_text() in METHODS
-    assert asked
 
 
 def test_the_published_results_have_a_site(tmp_path):

@@ -10,7 +10,7 @@ from run_folders import edited_gallery, make_run
 from test_report import Page, check_accessible, read
 from salgen.evaluation.report import report
 from salgen.evaluation.report.gallery import image_url, map_url, outline
-from salgen.evaluation.report.grid import grid_estimates, number_of, variants_figure
+from salgen.evaluation.report.grid import grid_estimates, variants_figure
 from salgen.evaluation.report.study import Study, StudyCell, Variants
 
 PAPER = ("gradient", "input-x-gradient", "grad-cam")
@@ -78,11 +78,6 @@ def test_the_page_has_scores_under_the_maps_and_means_below(study, figure, tmp_p
         assert " ".join(words).startswith(name.replace("_", " "))
         assert all(f"{mean:.3f}" in words for mean in means[name, "lesion-cnn"].values())
     check_accessible(read(page))
-
-
-def test_ids_share_what_follows_the_last_hyphen():
-    assert number_of("test_noisy-square-000017") == "000017"
-    assert number_of("17") == "17"
 
 
 def section(runs):

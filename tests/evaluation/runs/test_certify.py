@@ -12,7 +12,6 @@ from scipy.stats import binom
 from torch import nn
 import salgen
 from salgen.datasets.reading.reader import open_dataset
-from salgen.errors import SalgenError
 from salgen.evaluation.reliance.certificate_rule import Answers, certificate_of, most_faulty
 from salgen.evaluation.reliance.rerender import Renderer
 from salgen.evaluation.runs import plan
@@ -23,11 +22,9 @@ from salgen.evaluation.runs.conventions import Conventions
 from salgen.evaluation.runs.evaluated_models import EvaluatedModel
 from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import Plan
-from salgen.evaluation.training.training import train
 from salgen.generators.factory import generator_of
 
 SPLITS = {"train": 160, "val": 32, "test": 24}
-SETTINGS = {"widths": "8,8,8", "hidden": 8, "epochs": 6, "batch_size": 16}
 
 
 def made(place, name, **parameters):
@@ -306,18 +303,6 @@ def test_every_column_against_a_slow_transcription(tmp_path, classes, target, co
     assert len(seen) > 1
 
 
-def test_a_model_trained_on_permuted_labels_is_not_certified(tmp_path):
-    """On lesions so plain to see that the same network, trained on the true labels, is certified for most."""
-    plain_to_see, coverage = made(tmp_path, "white-lesions", depth=1.0, window="flat", diameter=8), {}
-    for labels in ("true", "permuted"):
-        run = tmp_path / labels
-        trained = train(plain_to_see, run / "trained", settings={**SETTINGS, "epochs": 10, "labels": labels})
-        (summary,) = certify([work_of(plain_to_see, EvaluatedModel.of(trained), run)]).summary
-        coverage[labels] = summary.coverage
-    assert coverage["permuted"] <= 0.1
-    assert coverage["true"] >= 0.4
-
-
 @pytest.fixture
 def small_chunks(monkeypatch):
     monkeypatch.setattr(plan, "CHUNK", 5)
@@ -346,19 +331,6 @@ def test_another_model_or_target_has_other_parts(flat, tmp_path):
     for seed, target in ((0, "label"), (1, "label"), (0, "pred")):
         certify([work_of(flat, subject_of(DarkPixels(4), seed=seed), tmp_path, target=target)])
     assert len(parts_of(tmp_path)) == 3
-
-
-def test_a_part_that_a_power_cut_left_half_is_made_again_and_a_damaged_one_is_named(flat, tmp_path):
-    found = certify([work_of(flat, DarkPixels(4), tmp_path)])
-    (part,) = (tmp_path / PARTS).iterdir()
-    whole = part.read_bytes()
-    for content in (b"", whole[:200]):
-        part.write_bytes(content)
-        assert certify([work_of(flat, DarkPixels(4), tmp_path)]) == found
-    for content in (whole[:30] + b"other" + whole[35:], whole[:100] + whole[-100:]):
-        part.write_bytes(content)
-        with pytest.raises(SalgenError, match=f"{part.name} is damaged .* remove it and run the same command again"):
-            certify([work_of(flat, DarkPixels(4), tmp_path)])
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import torch
 from small_networks import Normalise, Of
 from torch import nn
 from salgen.errors import SalgenError
-from salgen.evaluation.metrics.contrast import Iir
 from salgen.evaluation.metrics.inputs.metric import PATCH_MATTERS, PATCH_VANISHED
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.model_view import ModelView
@@ -206,11 +205,6 @@ def test_a_model_without_gradient_is_refused_and_one_that_does_not_look_is_not()
     blind = patched(Of(lambda x: torch.tensor([[1.0, 2.0]]).expand(len(x), 2)), images, twins)
     assert blind.faults == ["", ""]
     assert np.array_equal(blind.images, images)
-
-
-def test_the_metric_states_the_limits():
-    assert f"{100 * MOST_CHANGE:g} % of the distance" in Iir.__doc__
-    assert {0.5: "at least half"}[LEAST_SEEN] in Iir.__doc__
 
 
 def test_none_of_no_images():

@@ -229,16 +229,6 @@ def test_what_cannot_be_scored_is_said_before_any_work(run, data, tmp_path):
     refused("max_memory", max_memory=-1.0)
 
 
-def test_a_map_that_is_missing_or_another_sample_s_is_said(run, tmp_path):
-    copy = shutil.copytree(run, tmp_path / "run")
-    folder = copy / "maps" / "lesion-cnn-seed0"
-    shutil.copyfile(folder / "sobel" / "maps-00000.parquet", folder / "gradient" / "maps-00000.parquet")
-    for _ in ("another's", "none"):
-        with pytest.raises(SalgenError, match=r"gradient/maps-00000\.parquet does not hold the maps of this run"):
-            rescore(copy, metrics=METRICS[:1], out=tmp_path / "out")
-        (folder / "gradient" / "maps-00000.parquet").unlink(missing_ok=True)
-
-
 def test_the_command(run, data, archive, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(["evaluate", "--from-maps", str(archive), "--metrics", "roc-auc,iou:threshold=0.3"]) == 0

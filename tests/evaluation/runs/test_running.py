@@ -166,24 +166,19 @@ def test_a_folder_of_checkpoints_names_one(run, data, tmp_path):
         evaluate(data, model=run, out=tmp_path / "run")
 
 
-@pytest.mark.parametrize("size", [0, 50])
-def test_a_part_that_a_power_cut_left_half_is_made_again(run, data, size, tmp_path):
+def test_a_part_that_a_power_cut_left_half_is_made_again_and_a_damaged_one_is_named(run, data, tmp_path):
     run = shutil.copytree(run, tmp_path / "run")
     methods = [method["call"] for method in json.loads((run / "run.json").read_text())["methods"]]
     before = (run / "scores.parquet").read_bytes()
     part = min(path for path in (run / PARTS).iterdir() if b"salgen" in (pq.read_schema(path).metadata or {}))
-    part.write_bytes(part.read_bytes()[:size])
-    evaluate(data, methods=methods, settings=SETTINGS, n_trainings=2, out=run)
-    assert (run / "scores.parquet").read_bytes() == before
-
-
-def test_a_damaged_unit_is_named(run, data, tmp_path):
-    run = shutil.copytree(run, tmp_path / "run")
-    part = next(path for path in (run / PARTS).iterdir() if b"salgen" in (pq.read_schema(path).metadata or {}))
     whole = part.read_bytes()
+    for left in (b"", whole[:50]):
+        part.write_bytes(left)
+        evaluate(data, methods=methods, settings=SETTINGS, n_trainings=2, out=run)
+        assert (run / "scores.parquet").read_bytes() == before
     part.write_bytes(whole[:30] + b"other" + whole[35:])
     with pytest.raises(SalgenError, match="is damaged"):
-        evaluate(data, methods=CALLS, settings=SETTINGS, n_trainings=2, out=run)
+        evaluate(data, methods=methods, settings=SETTINGS, n_trainings=2, out=run)
 
 
 @pytest.mark.parametrize(("classes", "shown"), [(2, 6), (3, 9), (5, 10), (12, 12), (50, 10)])

@@ -3,7 +3,6 @@
 import re
 from dataclasses import replace
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
@@ -87,24 +86,6 @@ def test_a_flipped_bit_is_found(tmp_path, place):
     path.write_bytes(data)
     with pytest.raises(SalgenError, match=r"a\.parquet is damaged \(.*\): evaluate with --keep-maps"):
         saved_maps.read_maps(path)
-
-
-@pytest.mark.parametrize(("column", "cells"), [("target", [0.5, np.nan]), ("correct", [None, True]), ("there", [2, 0])])
-def test_cells_of_another_kind_are_not_taken_for_what_they_are_not(tmp_path, column, cells):
-    path = tmp_path / "a.parquet"
-    saved_maps.write_maps(path, kept(np.ones((2, 3, 3), np.float32)), "key")
-    table = pq.read_table(path)
-    pq.write_table(table.set_column(table.column_names.index(column), column, pa.array(cells)), path)
-    with pytest.raises(SalgenError, match=r"a\.parquet is damaged"):
-        saved_maps.read_maps(path)
-
-
-def test_what_is_no_file_of_maps_is_said(tmp_path):
-    (tmp_path / "text.parquet").write_text("no Parquet")
-    for path in (tmp_path / "none.parquet", tmp_path / "text.parquet"):
-        with pytest.raises(SalgenError, match=rf"{path.name} is damaged"):
-            saved_maps.read_maps(path)
-        assert saved_maps.key_of(path) is None
 
 
 calls = st.text(st.characters(min_codepoint=32, max_codepoint=300), min_size=1, max_size=120)
