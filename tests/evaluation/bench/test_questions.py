@@ -35,7 +35,7 @@ def tables():
     return found, families
 
 
-def test_other_images_move_a_difference_as_they_move_the_mean_of_its_worlds(tables):
+def test_other_images_and_another_training_add_the_variances_of_its_worlds(tables):
     found = questions.these_networks(WorldScores.of(*tables))
     for first, second in itertools.combinations(METHODS, 2):
         pairs = [table[first] - table[second] for table in tables[0].values() if {first, second} <= set(table)]
@@ -46,9 +46,6 @@ def test_other_images_move_a_difference_as_they_move_the_mean_of_its_worlds(tabl
         assert found.errors[place] == pytest.approx(error)
         assert found.p_values[place] == pytest.approx(2 * norm.sf(abs(mean / error)))
     assert np.isnan(np.diagonal(found.p_values)).all()
-
-
-def test_another_training_adds_its_variance_in_each_world(tables):
     scores = dataclasses.replace(WorldScores.of(*tables), trainings=np.full((4, 4), 0.3))
     alone, trained = questions.these_networks(scores), questions.these_networks(scores, trained_again=True)
     shared = 10 - np.add.outer(*[np.array([name == "lime" for name in METHODS])] * 2).clip(max=1)
@@ -114,15 +111,12 @@ def test_methods_that_are_alike_are_seldom_told_apart_in_a_new_world():
     assert wrong <= 7  # .05 would be exceeded in one of 80 such counts
 
 
-def test_clear_differences_are_found_and_confirmed_by_families_that_were_left_out():
+def test_clear_differences_are_found_confirmed_and_reliable_by_cronbachs_alpha():
     clear = WorldScores.of(*worlds(common=0.5))
     assert questions.decided(questions.new_world(clear).p_values, false_discoveries=True).sum() == 12
     assert questions.confirmed(clear) == 1.0
     assert questions.reliability(clear) > 0.97
     assert questions.reliability(WorldScores.of(*worlds(common=0.0))) < 0.7
-
-
-def test_reliability_is_cronbachs_alpha_over_families():
     scores = WorldScores.of(*worlds(common=0.05))
     table = questions.family_means(scores.means, scores.families)
     items, total = table.var(axis=1, ddof=1).sum(), table.sum(axis=0).var(ddof=1)

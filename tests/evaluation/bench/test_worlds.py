@@ -14,15 +14,12 @@ from salgen.evaluation.training.checkpoints import WEIGHTS
 from salgen.registry import GENERATORS, MODELS
 
 
-def test_the_frozen_worlds_are_those_of_the_declared_distribution():
+def test_the_frozen_worlds_are_those_of_the_declared_distribution_once_in_every_part():
     """Methods that came later are in none of them."""
     drawn = json.loads(json.dumps(draw_worlds.draw(tomllib.loads(draw_worlds.DISTRIBUTION.read_text()))))
     frozen = json.loads(RECIPES.read_text())
     assert set(frozen.pop("methods")) <= set(drawn.pop("methods"))
     assert frozen == drawn
-
-
-def test_families_have_as_many_worlds_as_stated_and_every_part_has_each_world_once():
     spec = world_spec()
     counts = pd.Series([world.family for world in spec.worlds]).value_counts()
     assert dict(counts) == dict.fromkeys(KINDS, 8) | {"people": 1, "places": 1}

@@ -63,17 +63,6 @@ def test_a_metric_that_prefers_worse_maps_is_found():
     assert len({len(line) for line in lines}) == 1  # the columns stand below each other
 
 
-def test_what_stands_in_the_way():
-    names = ("roar", "max-sensitivity", "edge-correlation", "part-deletion", "iou")
-    assert [obstacle(METRICS.create(name)) for name in names] == [
-        "trains models: it is no function of a given map",
-        "explains again: it is no function of a given map",
-        "has no direction: it does not say which map is better",
-        "compares an image's parts, and the images of this check have one",
-        "",
-    ]
-
-
 PAGE = (Path(__file__).parents[3] / "docs" / "metric_check.md").read_text(encoding="utf-8")
 
 

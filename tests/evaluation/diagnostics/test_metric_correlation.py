@@ -3,8 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import pearsonr
-from salgen.errors import SalgenError
-from salgen.evaluation.diagnostics.metric_correlation import correlation_table, correlations, run_correlations
+from salgen.evaluation.diagnostics.metric_correlation import correlation_table, correlations
 
 
 @given(st.lists(st.tuples(st.floats(-5, 5), st.floats(-5, 5)), min_size=3, max_size=9))
@@ -28,10 +27,3 @@ def test_data_sets_without_a_mean_and_constant_metrics():
     table = correlation_table(correlations(means | {"c": np.array([4, 3, 1, 2.0])}))
     assert "1.0000 (n = 3)" in table
     assert table.count("(n = 3)") == 2, "a with b and c"
-
-
-def test_two_runs_are_too_few(tmp_path):
-    with pytest.raises(SalgenError, match="2 runs: a correlation over data sets takes 3 or more"):
-        run_correlations([tmp_path, tmp_path])
-    with pytest.raises(SalgenError, match=r"^1 run: "):
-        run_correlations([tmp_path])

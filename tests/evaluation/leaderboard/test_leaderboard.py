@@ -67,7 +67,7 @@ def summary_of(run):
     return {(r["model"], r["method"], r["metric"]): r for r in rows if r["variant"] == headline}
 
 
-def test_rows_are_the_summaries(runs, built):
+def test_rows_are_the_summaries_best_first_with_failed_maps_as_the_worst(runs, built):
     found = rows_in(built)
     expected = {key: row for run in runs for key, row in summary_of(run).items()}
     assert len(found) == len(expected) == 2 * 2 * len(METHODS)
@@ -81,9 +81,16 @@ def test_rows_are_the_summaries(runs, built):
     assert all(row["role"] == roles[row["method"]] for row in found)
     directions = {("relevance-mass", "more is better"), ("mae", "less is better")}
     assert {(row["metric"], row["direction"]) for row in found} == directions
+    page = (built / "index.html").read_text(encoding="utf-8")
+    assert re.search(r"with 5 failed", page)  # lrp-z, relevance-mass
+    for model in ("lesion-cnn", "scnn"):
+        for metric, sign in (("relevance-mass", -1), ("mae", 1)):
+            rows = [row for row in rows_in(built) if (row["model"], row["metric"]) == (model, metric)]
+            means = [sign * float(row["mean_worst_case"]) for row in rows]
+            assert means == sorted(means)
 
 
-def test_the_page_shows_the_same_rows_and_links_to_pages_that_exist(built):
+def test_the_page_shows_the_same_rows_and_standings_and_links_to_pages_that_exist(built):
     page = (built / "index.html").read_text(encoding="utf-8")
     head, *shown = table(page)
     found = rows_in(built)
@@ -100,10 +107,6 @@ def test_the_page_shows_the_same_rows_and_links_to_pages_that_exist(built):
     assert all((built / link).is_file() for link in links)
     for name in {row["page"] for row in found}:
         assert '<a href="../index.html">' in (built / "runs" / name).read_text(encoding="utf-8")
-
-
-def test_methods_by_data_sets_hold_the_standings_and_link_the_runs(built):
-    page = (built / "index.html").read_text(encoding="utf-8")
     for metric, choose in (("relevance-mass", max), ("mae", min)):
         head, *lines = table(page, f"{metric} by method and data set")
         assert "one" in head[3]
@@ -162,39 +165,41 @@ def test_a_matrix_names_all_that_share_the_best_mean_and_ranks_on_models_that_le
     assert ceiling.cells[1:] == [None, None]
 
 
-def test_ceilings_stand_only_under_metrics_that_have_them(tmp_path):
+def test_ceilings_stand_only_under_metrics_that_have_them_and_undefined_means_are_dashes(tmp_path):
     metrics = ("roc-auc", "insertion-auc")
     run = make_run(tmp_path / "run", **{**SMALL, "metrics": metrics, "samples": 12})
     rows = rows_in(leaderboard([run], tmp_path / "site").parent)
     assert {row["metric"] for row in rows if row["role"] == "ceiling"} == {"roc-auc"}
     assert {row["metric"] for row in rows if row["normalised"]} == {"roc-auc"}
-
-
-def test_best_first_with_failed_maps_as_the_worst(built):
-    page = (built / "index.html").read_text(encoding="utf-8")
-    assert re.search(r"with 5 failed", page)  # lrp-z, relevance-mass
-    for model in ("lesion-cnn", "scnn"):
-        for metric, sign in (("relevance-mass", -1), ("mae", 1)):
-            rows = [row for row in rows_in(built) if (row["model"], row["metric"]) == (model, metric)]
-            means = [sign * float(row["mean_worst_case"]) for row in rows]
-            assert means == sorted(means)
-
-
-def test_undefined_means_stand_last_as_dashes(tmp_path):
-    run = make_run(tmp_path / "run", **{**SMALL, "samples": 2, "variants": ("region:brain",)})
+    run = make_run(tmp_path / "few", **{**SMALL, "samples": 2, "variants": ("region:brain",)})
     rows = rows_in(leaderboard([run], tmp_path / "site").parent)
     assert {row["mean"] for row in rows} == {""}
     shown = table((tmp_path / "site/index.html").read_text(encoding="utf-8"))[1:]
     assert {tuple(cells[i].split()[0] for i in (2, 3, 5)) for cells in shown} == {("–",) * 3}  # noqa: RUF001
 
 
-def test_the_same_runs_give_the_same_bytes_in_any_order_and_replace_a_leaderboard(runs, built, tmp_path):
+def test_runs_that_are_none_or_damaged(runs, tmp_path):
+    bad = shutil.copytree(runs[0], tmp_path / "bad")
+    (bad / "scores.parquet").write_bytes(b"no scores")
+    for folders, message in (([], "no run folder"), ([bad, bad], "2 times"), ([bad], r"scores\.parquet is damaged")):
+        with pytest.raises(SalgenError, match=message):
+            leaderboard(folders, tmp_path / "site")
+    assert [path.name for path in tmp_path.iterdir()] == ["bad"]
+
+
+def test_the_same_runs_give_the_same_bytes_in_any_order_and_data_sets_of_one_name_are_told_apart(runs, built, tmp_path):
     leaderboard(runs[::-1], tmp_path / "site")
     assert bytes_of(tmp_path / "site") == bytes_of(built)
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
     leaderboard(runs[:1], tmp_path / "site")
     assert sorted(bytes_of(tmp_path / "site")) == ["index.html", "leaderboard.csv", "runs/one.html"]
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
+    shutil.copytree(runs[0], tmp_path / "a" / "one")
+    with edited_record(tmp_path / "a" / "one") as record:
+        record["dataset"]["fingerprint"] = "9" * 64
+    rows = rows_in(leaderboard([runs[0], tmp_path / "a" / "one"], tmp_path / "site").parent)
+    expected = {("perlin-lesions (01234567)", "one.html"), ("perlin-lesions (99999999)", "one-2.html")}
+    assert {(row["dataset"], row["page"]) for row in rows} == expected
 
 
 @pytest.mark.parametrize(
@@ -237,32 +242,6 @@ def test_a_stopped_build_leaves_a_whole_leaderboard(runs, built, tmp_path, monke
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ([], "no run folder was given"),
-        (["none"], "is not a run folder"),
-        (["bad", "bad"], "was given 2 times"),
-        (["bad"], r"bad/scores\.parquet is damaged"),
-    ],
-)
-def test_runs_that_are_none_or_damaged(runs, tmp_path, given, message):
-    shutil.copytree(runs[0], tmp_path / "bad")
-    (tmp_path / "bad" / "scores.parquet").write_bytes(b"no scores")
-    with pytest.raises(SalgenError, match=message):
-        leaderboard([tmp_path / name for name in given], tmp_path / "site")
-    assert [path.name for path in tmp_path.iterdir()] == ["bad"]
-
-
-def test_data_sets_of_one_name_are_told_apart(runs, tmp_path):
-    shutil.copytree(runs[0], tmp_path / "a" / "one")
-    with edited_record(tmp_path / "a" / "one") as record:
-        record["dataset"]["fingerprint"] = "9" * 64
-    rows = rows_in(leaderboard([runs[0], tmp_path / "a" / "one"], tmp_path / "site").parent)
-    expected = {("perlin-lesions (01234567)", "one.html"), ("perlin-lesions (99999999)", "one-2.html")}
-    assert {(row["dataset"], row["page"]) for row in rows} == expected
-
-
 @given(st.lists(st.text(max_size=90) | st.sampled_from(["a", "A", "a-2", "..", "é"]), max_size=8))
 def test_pages_have_safe_names_of_their_own(folders):
     names = page_names(folders)
@@ -286,13 +265,7 @@ def sorting(page):
     return page.evaluate("() => [...document.querySelectorAll('[aria-sort]')].map(h => [h.dataset.column, h.ariaSort])")
 
 
-def test_the_page_is_readable_on_a_phone_on_paper_and_without_sight(watched, built):
-    page, _, _ = watched
-    page.goto((built / "index.html").as_uri())
-    check_page(page)
-
-
-def test_sorted_and_filtered_in_a_browser(watched, built):
+def test_sorted_filtered_and_readable_in_a_browser(watched, built):
     page, _, _ = watched
     page.goto((built / "index.html").as_uri())
     assert len(column(page, "mean")) == 20
@@ -319,6 +292,8 @@ def test_sorted_and_filtered_in_a_browser(watched, built):
     page.get_by_role("button", name="Show everything").click()
     assert len(column(page, "mean")) == 20
     assert sorting(page) == []
+    page.goto((built / "index.html").as_uri())
+    check_page(page)
 
 
 def test_every_column_sorts_and_undefined_stands_last(watched, built, tmp_path):
@@ -344,7 +319,7 @@ def test_every_column_sorts_and_undefined_stands_last(watched, built, tmp_path):
             assert len(undefined) == {"mean": 1, "interval": without_interval, "certified": len(values)}.get(name, 0)
 
 
-def test_a_shared_address_is_trusted_with_nothing(watched, built):
+def test_a_shared_address_is_trusted_with_nothing_and_without_scripts_it_is_a_plain_table(watched, built, browser):
     page, _, _ = watched
     page.goto((built / "index.html").as_uri() + "#metric=%3Cb%3E&sort=nothing&order=up&model=scnn&text=%25")
     assert column(page, "model") == ["scnn"] * 10  # the rest names nothing; all rows have a per cent sign
@@ -352,9 +327,6 @@ def test_a_shared_address_is_trusted_with_nothing(watched, built):
     page.evaluate("() => { location.hash = 'sort=n_samples&order=up&model=scnn' }")
     page.wait_for_function("() => document.getElementById('count').textContent === '10 of 20 rows'")
     assert sorting(page) == [["n_samples", "ascending"]]
-
-
-def test_a_plain_table_without_scripts(browser, built):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto((built / "index.html").as_uri())

@@ -133,6 +133,13 @@ def test_probabilities_without_a_known_step_are_explained_by_their_logarithm():
             view = ModelView.of(network)
             torch.testing.assert_close(view.probabilities(view.logits(IMAGES)), network(IMAGES))
 
+    def end(z):
+        z = 1e4 * z
+        return (z - z.amax(1, keepdim=True)).exp() / (z - z.amax(1, keepdim=True)).exp().sum(1, keepdim=True)
+
+    with pytest.warns(SalgenWarning, match="positive and sum to 1,"):
+        salgen.explain(Net(3, end), IMAGES, 1, method="gradient")
+
 
 CHANGED = {
     "a clamp": ("positive and sum to 1,", lambda z: z.softmax(1).clamp(1e-7, 1 - 1e-7)),
@@ -153,19 +160,14 @@ def test_a_softmax_that_is_changed_afterwards_is_no_end(change):
     torch.testing.assert_close(values, expected, rtol=1e-3, atol=1e-5)
 
 
-def test_probabilities_of_which_some_vanish_are_noticed():
-    def end(z):
-        z = 1e4 * z
-        return (z - z.amax(1, keepdim=True)).exp() / (z - z.amax(1, keepdim=True)).exp().sum(1, keepdim=True)
-
-    with pytest.warns(SalgenWarning, match="positive and sum to 1,"):
-        salgen.explain(Net(3, end), IMAGES, 1, method="gradient")
-
-
-def test_the_probability_of_one_class_of_two_is_one_output():
+def test_the_probability_of_one_class_of_two_and_a_scripted_sigmoid_are_inverted():
     expected = maps(Net(2, lambda z: z[:, 1:] - z[:, :1]), "gradient", 1, reduce=None)
     for end in (lambda z: z.softmax(1)[:, 1], lambda z: z.softmax(1)[:, 1:]):
         torch.testing.assert_close(maps(Net(2, end), "gradient", 1, reduce=None), expected, rtol=1e-3, atol=1e-5)
+    plain, scripted = Net(3, nn.Identity()).eval(), torch.jit.trace(Net(3, nn.Sigmoid()).eval(), IMAGES)
+    with pytest.warns(SalgenWarning, match="ends in sigmoid"):
+        found = salgen.explain(scripted, IMAGES, 0, method="gradient").values
+    torch.testing.assert_close(found, maps(plain, "gradient", 0), rtol=1e-3, atol=1e-5)
 
 
 WITHIN_ONE = {
@@ -209,19 +211,9 @@ def test_what_a_network_checkpoints_itself_is_explained_like_any_other(method, r
     assert leaf.grad.any()
 
 
-def test_predicted_classes_are_no_logits():
+def test_predicted_classes_are_no_logits_and_a_softmax_over_the_batch_stays():
     with pytest.raises(SalgenError, match="as of argmax: it must return logits"):
         maps(Net(3, lambda z: z.argmax(1)), "gradient", 0)
-
-
-def test_a_scripted_sigmoid_is_inverted():
-    plain, scripted = Net(3, nn.Identity()).eval(), torch.jit.trace(Net(3, nn.Sigmoid()).eval(), IMAGES)
-    with pytest.warns(SalgenWarning, match="ends in sigmoid"):
-        found = salgen.explain(scripted, IMAGES, 0, method="gradient").values
-    torch.testing.assert_close(found, maps(plain, "gradient", 0), rtol=1e-3, atol=1e-5)
-
-
-def test_a_softmax_over_the_batch_stays():
     with pytest.warns(SalgenWarning, match="depends on the other images of its batch"):
         salgen.explain(Net(3, nn.Softmax(dim=0)).eval(), IMAGES, 0, method="gradient")
 

@@ -76,20 +76,13 @@ def load_error(plugin, network):
 @pytest.mark.parametrize(
     ("name", "suffix"), [*((name, ".pth") for name in NAMES), ("scnn", ".pt"), ("resnet18", ".safetensors")]
 )
-def test_a_file_of_the_same_network_is_taken_whole(tmp_path, name, suffix):
-    _, source = build(name, seed=1)
-    _, network = build(name, seed=2)
+def test_a_file_of_the_same_network_is_taken_whole_or_but_for_the_last_layer(tmp_path, name, suffix):
+    (_, source), (_, network), (_, other) = (build(name, classes=n, seed=seed) for n, seed in ((4, 1), (4, 2), (3, 2)))
     check_same(load(tmp_path, name, source, network, suffix), source)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_last_layer_starts_anew_for_another_number_of_classes(tmp_path, name):
-    _, source = build(name, classes=4, seed=1)
-    _, network = build(name, classes=3, seed=2)
-    before = {key: tensor.clone() for key, tensor in network.state_dict().items()}
-    load(tmp_path, name, source, network)
+    before = {key: tensor.clone() for key, tensor in other.state_dict().items()}
+    load(tmp_path, name, source, other, suffix)
     last = ".".join(filter(None, (MODELS.load(name).part, SEAMS[name].logits)))
-    for key, tensor in network.state_dict().items():
+    for key, tensor in other.state_dict().items():
         expected = before if key.startswith(last) else source.state_dict()
         assert torch.equal(tensor, expected[key]), key
 
@@ -148,12 +141,20 @@ def hub(tmp_path, monkeypatch):
     return folder
 
 
-def test_imagenet_weights_are_torchvisions_first(hub):
+def test_imagenet_weights_are_torchvisions_first_or_out_of_reach_or_damaged_in_the_cache(hub):
+    plugin = MODELS.create("resnet18", {"weights": "imagenet"})
+    with torch.device("meta"):
+        network = plugin.build(3, 2, (32, 32))
+    message = load_error(plugin, network)
+    assert "https://download.pytorch.org/models/resnet18-f37072fd.pth cannot be fetched and read" in message
+    assert "(no network here)" in message
+    assert "or give weights=<its path> or weights=scratch" in message
+    file = hub / Path(torchvision.models.ResNet18_Weights.IMAGENET1K_V1.url).name
+    file.write_bytes(b"half a file")
+    assert f"download it to {file} yourself" in load_error(plugin, network)
     torch.manual_seed(1)
     source = torchvision.models.resnet18(weights=None)
-    url = torchvision.models.ResNet18_Weights.IMAGENET1K_V1.url
-    torch.save(source.state_dict(), hub / Path(url).name)
-    plugin = MODELS.create("resnet18", {"weights": "imagenet"})
+    torch.save(source.state_dict(), file)
     same, other = plugin.build(3, 1000, (32, 32)), plugin.build(1, 2, (32, 32))
     plugin.load_weights(same)
     plugin.load_weights(other)
@@ -162,24 +163,9 @@ def test_imagenet_weights_are_torchvisions_first(hub):
     assert other.fc.weight.shape == (2, 512)
 
 
-def test_weights_out_of_reach_or_damaged_in_the_cache(hub):
-    plugin = MODELS.create("resnet18", {"weights": "imagenet"})
-    with torch.device("meta"):
-        network = plugin.build(3, 2, (32, 32))
-    message = load_error(plugin, network)
-    assert "https://download.pytorch.org/models/resnet18-f37072fd.pth cannot be fetched and read" in message
-    assert "(no network here)" in message
-    assert "or give weights=<its path> or weights=scratch" in message
-    (hub / "resnet18-f37072fd.pth").write_bytes(b"half a file")
-    assert f"download it to {hub / 'resnet18-f37072fd.pth'} yourself" in load_error(plugin, network)
-
-
 @pytest.mark.parametrize(
     ("name", "given", "said"),
-    [
-        ("vgg16", {"width": 0.25}, "set width=1.0 as well"),
-        ("vit-b-16", {"side": 64, "layers": 6}, "set side=224, layers=12 as well"),
-    ],
+    [("vgg16", {"width": 0.25}, "set width=1.0"), ("vit-b-16", {"side": 64, "layers": 6}, "set side=224, layers=12")],
 )
 def test_imagenet_weights_are_for_the_whole_architecture(name, given, said):
     with pytest.raises(SalgenError, match=f"{name}: weights = imagenet .*{said}"):
@@ -199,11 +185,14 @@ def test_weights_that_are_no_choice_are_refused_at_once(name, weights, said):
         MODELS.create(name, {"weights": weights})
 
 
-def test_a_missing_file_is_no_fault_until_it_is_needed_and_a_folder_is_no_file(tmp_path):
+def test_a_missing_file_is_no_fault_until_it_is_needed_and_folders_and_checkpoints_are_told_apart(tmp_path):
     message = load_error(quick("scnn", tmp_path / "none.pth"), build("scnn")[1])
     assert message == f"weights = {tmp_path / 'none.pth'}: there is no such file; give the path of one, or scratch"
     (tmp_path / "w.pth").mkdir()
     assert "cannot be read" in load_error(quick("scnn", tmp_path / "w.pth"), build("scnn")[1])
+    file = save(build("scnn")[1], tmp_path / "weights.pth")
+    with pytest.raises(SalgenError, match=r"holds tensors .*write torchvision:NAME:weights=.*PACKAGE.MODULE:FUNCTION"):
+        load_checkpoint(file)
 
 
 class Trap:
@@ -216,13 +205,11 @@ class Trap:
     [
         ({"logits.weight": torch.zeros(5, 9)}, "'logits.weight' has shape (5, 9), not (4, 8)"),
         ({"logits.weight": torch.zeros(5, 8), "logits.bias": None}, "'logits.bias' is missing"),
-        ({"block2.conv.bias": torch.zeros(5)}, "'block2.conv.bias' has shape (5,), not (4,)"),
         ({"block2.conv.bias": None}, "'block2.conv.bias' is missing"),
         ({"more": torch.zeros(5)}, "'more' is unknown"),
         ({"block1.conv.weight": torch.zeros(4, 2, 3, 3)}, "'block1.conv.weight' has shape (4, 2, 3, 3)"),
         ({"block1.conv.weight": torch.zeros(5, 3, 3, 3)}, "'block1.conv.weight' has shape (5, 3, 3, 3)"),
         ({"block1.conv.weight": torch.zeros(())}, "'block1.conv.weight' has shape ()"),
-        ({"block1.conv.bias": torch.zeros(5)}, "'block1.conv.bias' has shape (5,)"),
         ({"block1.conv.bias": None}, "'block1.conv.bias' is missing"),
     ],
 )
@@ -271,16 +258,13 @@ def test_training_starts_from_a_file_and_its_checkpoint_needs_it_no_more(tmp_pat
     check_same(trained.classifier, loaded.classifier)
 
 
-def test_a_training_that_goes_on_does_not_start_again(tmp_path, perlin):
+def test_a_training_goes_on_without_its_start_and_ends_at_once_where_it_is_missing(tmp_path, perlin):
     file = save(build("scnn")[1], tmp_path / "start.pth")
     train(perlin, tmp_path / "whole", **settings(weights=str(file)))
     train_until_stopped(2, perlin, tmp_path / "stopped", **settings(weights=str(file)))
     file.unlink()
     train(perlin, tmp_path / "stopped", **settings(weights=str(file)))
     check_same(*(load_checkpoint(tmp_path / name).classifier for name in ("whole", "stopped")))
-
-
-def test_a_missing_file_ends_a_training_before_it_leaves_anything(tmp_path, perlin):
     with pytest.raises(SalgenError, match="there is no such file"):
         train(perlin, tmp_path / "c", **settings(weights="none.pth"))
     assert not (tmp_path / "c").exists()
@@ -335,7 +319,6 @@ def test_one_of_several_state_dicts_is_taken_with_a_word_or_none(tmp_path):
 
 NO_WEIGHTS = {
     "empty": b"",
-    "half a file": b"half a file",
     "page": b"<!DOCTYPE html>\n<html>",
     "pickle": pickle.dumps(Trap(), 2),
     "list": [torch.ones(2)],
@@ -368,9 +351,3 @@ def test_a_file_that_holds_no_weights_is_named_and_not_run(tmp_path, monkeypatch
         says = "is damaged, or is no state dict of tensors|holds an object of .*, whose code is not run"
         assert re.search(says, str(caught.value))
     assert not (tmp_path / "executed").exists()
-
-
-def test_a_file_of_weights_is_no_checkpoint_and_asks_for_its_network(tmp_path):
-    file = save(build("scnn")[1], tmp_path / "w.pth")
-    with pytest.raises(SalgenError, match=r"holds tensors .*write torchvision:NAME:weights=.*PACKAGE.MODULE:FUNCTION"):
-        load_checkpoint(file)

@@ -19,7 +19,7 @@ class Quick(AabidSicre):
         return {"epochs": 1, "width": 0.125}
 
 
-def test_there_are_the_papers_twelve_metrics_whose_table_is_impossible_as_printed():
+def test_there_are_the_papers_twelve_metrics_and_settings():
     """A mean Dice is never below the mean intersection over union of the same marks."""
     calls = {row.metric.partition(":")[0] for table in (TABLE_1, TWELVE) for row in table.rows}
     of_boxes_and_masks = {"official-localization-error", "mask-localization-error", "f1-mask", "soft-f1"}
@@ -27,6 +27,9 @@ def test_there_are_the_papers_twelve_metrics_whose_table_is_impossible_as_printe
     printed = {row.label: float(row.printed[0]) for row in TABLE_1.rows}
     assert printed["F1"] < 1 - printed["LE"]
     assert printed["MF1"] < 1 - printed["MLE"]
+    assert AabidSicre().settings("pet-xai", "resnet50", "full") == {**FINE_TUNING, "weights": "imagenet"}
+    choose_settings("resnet50", "full", AabidSicre().settings("pet-xai", "resnet50", "full"))
+    assert AabidSicre().settings("pet-xai", "resnet18", "demo") is None
 
 
 def test_own_pets_fill_the_tables(tmp_path, monkeypatch):
@@ -44,9 +47,3 @@ def test_own_pets_fill_the_tables(tmp_path, monkeypatch):
         assert twelve["LE"][method] <= twelve["LE, wrong where the class is (official)"][method]
     assert first["LE"]["grad-cam"] == pytest.approx(first["LE"]["cam"])
     assert found.tables[0].rows[0].printed == {"grad-cam": ".45"}
-
-
-def test_settings_are_known():
-    assert AabidSicre().settings("pet-xai", "resnet50", "full") == {**FINE_TUNING, "weights": "imagenet"}
-    choose_settings("resnet50", "full", AabidSicre().settings("pet-xai", "resnet50", "full"))
-    assert AabidSicre().settings("pet-xai", "resnet18", "demo") is None

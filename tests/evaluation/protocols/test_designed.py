@@ -50,7 +50,7 @@ def test_every_designed_network_is_run_on_its_generator():
     Designed().check("demo", ())
 
 
-def test_tables_have_the_means_of_runs_without_training(run, tmp_path):
+def test_tables_have_the_means_of_runs_without_training_but_of_the_network_in_grids(run, tmp_path):
     chosen = ("or-slots", "cancelling-patches")
     found = run(*chosen, limit=6)
     titles = [table.title.partition(", beside the ") for table in found.tables]
@@ -61,23 +61,9 @@ def test_tables_have_the_means_of_runs_without_training(run, tmp_path):
     assert cosine["gradient"] < 0  # zeros where two discs or more make OR true
     assert not list((tmp_path / "out").rglob("weights.safetensors"))
     assert "the number that the paper prints" not in found.page.read_text(encoding="utf-8")
-
-
-def test_grids_are_of_the_images_that_the_network_inside_was_trained_on(run, tmp_path):
     found = run("difull-grids", "gridpg-grids", limit=4)
     shares = {table.title: table.rows[0].means for table in found.tables}
     assert shares["difull on difull-grids"]["gradient"] == pytest.approx(1)
     assert shares["gridpg on gridpg-grids"]["gradient"] < 0.99
     assert len(list((tmp_path / "out").rglob("weights.safetensors"))) == 1
     assert str(tmp_path) not in found.page.read_text(encoding="utf-8")
-
-
-def test_the_network_in_grids_is_trained_before_it_is_taken(recorded, tmp_path, monkeypatch):
-    rounds, usual = [], Designed._run_cells
-    monkeypatch.setattr(
-        Designed, "_run_cells", lambda self, out, cells, most: rounds.append(cells) or usual(self, out, cells, most)
-    )
-    Designed().run(tmp_path, "demo")
-    first, then = ({cell.data.name for cell in cells} for cells in rounds)
-    assert designed.CELLS in first
-    assert then == {name for name, (_, _, network) in DATASETS.items() if network in designed.GRIDS}

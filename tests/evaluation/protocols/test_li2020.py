@@ -100,12 +100,7 @@ def test_own_copies_take_the_stand_ins_place_and_full_is_the_papers_training(ask
 
 @pytest.mark.parametrize(
     ("how", "extra", "said"),
-    [
-        ({"models": ("scnn", "scnn")}, (), "name each once"),
-        ({"radii": (0.1, 0.4)}, (), "0.2, the paper's own"),
-        ({}, ["grad-kam"], "did you mean"),
-        ({"models": ("scn",)}, (), "did you mean"),
-    ],
+    [({"models": ("scnn", "scnn")}, (), "name each once"), ({"radii": (0.1, 0.4)}, (), "0.2, the paper's own")],
 )
 def test_what_it_cannot_be_is_refused_before_any_work(asked, tmp_path, how, extra, said):
     with pytest.raises(SalgenError, match=said):
@@ -156,7 +151,7 @@ def test_table_2_takes_of_each_image_the_likeliest_class_for_iauc_and_cs(tmp_pat
     assert [row.higher_is_better for row in found.rows] == [True, True, True, False, False]
 
 
-def test_table_2_has_means_over_networks_and_the_papers_numbers(tmp_path):
+def test_table_2_has_means_over_networks_the_papers_numbers_and_what_a_network_has_other_parameters_for(tmp_path):
     runs = {
         ("multi-objects", model): run_of(tmp_path / model, ["iosr"], model=model, shift=shift)
         for model, shift in (("vgg16", 0.0), ("scnn", -0.2))
@@ -167,19 +162,6 @@ def test_table_2_has_means_over_networks_and_the_papers_numbers(tmp_path):
     assert own[0] != own[1]
     assert row.means["gradient"] == pytest.approx(np.mean(own))
     assert (row.title, row.printed) == ("IoSR", {"gradient": "\N{MINUS SIGN}.435"})
-
-
-def test_rows_of_absolute_maps_take_the_other_methods_from_the_signed_run(tmp_path):
-    signed = run_of(tmp_path / "signed", ["iosr"], methods=("grad-cam", *CALLS))
-    absolute = run_of(tmp_path / "absolute", ["iosr"], shift=0.1)
-    table = replace(TABLE_2, methods=["gradient", "grad-cam"], rows=[SIGNED_ROWS[1], ABSOLUTE_ROWS[1]])
-    first, second = filled(table, localisation={CELL: signed}, absolute={CELL: absolute}).rows
-    assert (first.label, second.label) == ("IoSR", "IoSR, absolute maps")
-    assert second.means["gradient"] > first.means["gradient"] + 0.01
-    assert second.means["grad-cam"] == first.means["grad-cam"]
-
-
-def test_a_methods_column_takes_what_a_network_has_other_parameters_for(tmp_path):
     calls = {"vgg16": "lrp-alpha-beta", "resnet50": "lrp-alpha-beta:alpha=1,beta=0"}
     runs = {
         ("multi-objects", model): run_of(tmp_path / model, ["iosr"], model=model, methods=(call, "random", "oracle"))
@@ -190,6 +172,29 @@ def test_a_methods_column_takes_what_a_network_has_other_parameters_for(tmp_path
     (one,) = filled(table, localisation=dict([*runs.items()][:1])).rows
     other = values_of(runs["multi-objects", "resnet50"], calls["resnet50"], "iosr").mean()
     assert both.means["lrp-alpha-beta"] == pytest.approx((one.means["lrp-alpha-beta"] + other) / 2)
+
+
+def test_rows_of_absolute_maps_and_of_each_network_take_their_own_run(tmp_path):
+    signed = run_of(tmp_path / "signed", ["iosr"], methods=("grad-cam", *CALLS))
+    absolute = run_of(tmp_path / "absolute", ["iosr"], shift=0.1)
+    table = replace(TABLE_2, methods=["gradient", "grad-cam"], rows=[SIGNED_ROWS[1], ABSOLUTE_ROWS[1]])
+    first, second = filled(table, localisation={CELL: signed}, absolute={CELL: absolute}).rows
+    assert (first.label, second.label) == ("IoSR", "IoSR, absolute maps")
+    assert second.means["gradient"] > first.means["gradient"] + 0.01
+    assert second.means["grad-cam"] == first.means["grad-cam"]
+    runs = {("ebam", model): run_of(tmp_path / model, ["mcs"], model=model) for model in ("vgg16", "scnn")}
+    table = replace(TABLE_1, methods=METHODS[:1], rows=[TABLE_1.rows[2]._replace(printed=(".071", ".088"))])
+    rows = {row.title: row for row in filled(table, contrast=runs).rows}
+    assert rows["MCS, vgg16"].printed == {"gradient": ".088"}
+    assert rows["MCS, scnn"].printed == {"gradient": ".071 / .088"}
+    assert math.isfinite(rows["MCS, scnn"].means["gradient"])
+    metrics = ["g-cf:of=paired", "g-cf"]
+    run = run_of(tmp_path / "both", metrics)
+    own = [values_of(run, "gradient", metric).mean() for metric in metrics]
+    assert own[0] != own[1]
+    table = replace(TABLE_1, methods=["gradient"], rows=TABLE_1.rows[:2])
+    means = [row.means["gradient"] for row in filled(table, contrast={("ebam", "scnn"): run}).rows]
+    assert means == pytest.approx(own)
 
 
 def moved(table, rows, by):
@@ -219,22 +224,6 @@ def test_the_nearer_convention_is_told_relative_to_the_other_methods():
     assert verdicts(papers(TABLE_1), papers(TABLE_2), turned)[-1] == "not held"
 
 
-def test_table_1_has_the_numbers_of_the_network_or_both_and_tells_the_two_models_apart(tmp_path):
-    runs = {("ebam", model): run_of(tmp_path / model, ["mcs"], model=model) for model in ("vgg16", "scnn")}
-    table = replace(TABLE_1, methods=METHODS[:1], rows=[TABLE_1.rows[2]._replace(printed=(".071", ".088"))])
-    rows = {row.title: row for row in filled(table, contrast=runs).rows}
-    assert rows["MCS, vgg16"].printed == {"gradient": ".088"}
-    assert rows["MCS, scnn"].printed == {"gradient": ".071 / .088"}
-    assert math.isfinite(rows["MCS, scnn"].means["gradient"])
-    metrics = ["g-cf:of=paired", "g-cf"]
-    run = run_of(tmp_path / "both", metrics)
-    own = [values_of(run, "gradient", metric).mean() for metric in metrics]
-    assert own[0] != own[1]
-    table = replace(TABLE_1, methods=["gradient"], rows=TABLE_1.rows[:2])
-    means = [row.means["gradient"] for row in filled(table, contrast={("ebam", "scnn"): run}).rows]
-    assert means == pytest.approx(own)
-
-
 def papers(table, change=lambda mean: mean):
     """A table with the paper's own numbers, or what becomes of them, as means; of two networks the second's."""
     rows = tuple(
@@ -259,7 +248,6 @@ def test_what_the_paper_found_holds_of_its_own_numbers_and_turns_with_them():
     assert verdicts(papers(TABLE_1), papers(TABLE_2)) == ["held"] * 6 + ["not testable here"]
     findings = judge(CLAIMS, Study("t", "r", "", METHODS, tables=(papers(TABLE_1), papers(TABLE_2))))
     assert findings[0].numbers == "MCS, vgg16: grad-cam at 0.320; margin 0.089, 0.089 to 0.089"
-    assert findings[3].claim == "grad-cam and rise have the highest PG"
     numbers = "lowest of them rise 0.750, highest other contrastive-excitation-backprop 0.709; margin 0.041"
     assert findings[3].numbers.startswith(f"PG: {numbers}, 0.041 to 0.041; PG, absolute maps: {numbers}")
     assert findings[4].numbers.startswith("CS: guided-backprop 0.990, grad-cam 0.013; margin 0.187, ")

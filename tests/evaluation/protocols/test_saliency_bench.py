@@ -80,7 +80,7 @@ def place(tmp_path_factory):
     return tmp_path_factory.mktemp("saliency-bench") / "out"
 
 
-def test_own_copies_fill_the_tables(copies, place):
+def test_own_copies_fill_the_tables_and_two_data_sets_have_no_correlation(copies, place):
     found = Quick(only=("pet-xai", "security-xai", "object-xai"), **copies).run(place, "demo")
     overlap, pointing, insertion, agreement, attention = found.tables
     assert [table.title for table in found.tables] == [
@@ -110,9 +110,6 @@ def test_own_copies_fill_the_tables(copies, place):
     assert row.printed["grad-cam"] == ".3718 / \N{MINUS SIGN}0.0101"  # the latter follows from the paper's Table 2
     assert {finding.verdict for finding in found.findings} <= {"held", "not held", "undecided", "not testable here"}
     assert "Drawn stand-ins" not in found.page.read_text(encoding="utf-8")
-
-
-def test_two_data_sets_have_no_correlation(copies, place):
     protocol = Quick(only=("pet-xai",), models=("resnet18",), **copies)
     tables = protocol.run(place, "demo").tables
     assert [table.title for table in tables] == ["Table 2, mIoU", "Table 2, PG", "Table 2, iAUC"]

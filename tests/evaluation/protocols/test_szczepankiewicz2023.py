@@ -38,7 +38,7 @@ def test_the_grid_is_every_network_on_every_data_set(recorded, tmp_path, monkeyp
     assert judged[0].cells[0].dataset == "gtsrb-square", "claims call the data by the paper's names"
 
 
-def test_variants_are_scored_against_the_training_mask_for_the_class_square(recorded, tmp_path):
+def test_variants_are_scored_against_the_training_mask_and_parameters_are_checked(recorded, tmp_path):
     _, evaluated, studies = recorded
     Szczepankiewicz2023(only=("gtsrb-square",)).run(tmp_path, "demo")
     variants = [how for _, how in evaluated if how["split"] != "test"]
@@ -49,6 +49,12 @@ def test_variants_are_scored_against_the_training_mask_for_the_class_square(reco
     assert tuple(studies[0][1].variants[0].runs) == VARIANTS
     assert studies[0][1].variants[0].marked == {"original", "noisy_square", "noisy_background"}
     assert [how.get("mask") for _, how in evaluated if how["split"] == "test"] == [None]
+    for how in ({"models": ("scnn", "scnn")}, {"only": ("zings", "zings")}):
+        with pytest.raises(SalgenError, match="name each once"):
+            Szczepankiewicz2023(**how)
+    assert build(Szczepankiewicz2023, {"only": "zings,lisa-lights"}).only == ("zings", "lisa-lights")
+    with pytest.raises(SalgenError, match="only"):
+        build(Szczepankiewicz2023, {"only": "zingz"})
 
 
 def test_full_scale_is_the_papers(recorded, tmp_path):
@@ -97,12 +103,3 @@ def test_what_is_wrong_is_found_before_any_work(recorded, tmp_path, how, extra, 
         Szczepankiewicz2023(**how).run(tmp_path, "demo", extra)
     assert not made
     assert not evaluated
-
-
-def test_parameters_are_checked():
-    for how in ({"models": ("scnn", "scnn")}, {"only": ("zings", "zings")}):
-        with pytest.raises(SalgenError, match="name each once"):
-            Szczepankiewicz2023(**how)
-    assert build(Szczepankiewicz2023, {"only": "zings,lisa-lights"}).only == ("zings", "lisa-lights")
-    with pytest.raises(SalgenError, match="only"):
-        build(Szczepankiewicz2023, {"only": "zingz"})

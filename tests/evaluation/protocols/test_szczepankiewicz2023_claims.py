@@ -131,15 +131,12 @@ def test_a_named_method_without_a_score_makes_its_claim_not_testable(claim, cell
     assert "fast-cam and fast-cam++ have no score on resnet50" in both[LAST].numbers
 
 
-def test_a_cell_without_any_mean_takes_no_part_and_a_grid_of_such_is_not_testable():
+def test_cells_without_means_and_named_methods_alone_prove_nothing():
     empty = {(name, "inception"): dict.fromkeys(PAPER, nan) for name, _ in HOLDING}
     assert said(HOLDING | empty) == said(HOLDING)
     for means in ({}, dict.fromkeys(PAPER, nan)):
         found = said(dict.fromkeys([*HOLDING, ("zings", "scnn")], means), {"scnn": (means, means)})
         assert [finding.verdict for finding in found] == [NOT_TESTABLE] * 9
-
-
-def test_named_methods_alone_prove_nothing():
     alone = {
         ("gtsrb-square", "vgg16"): dict.fromkeys(FAST, 0.1),
         ("lisa-lights", "vgg16"): {"guided-grad-cam": 0.5, "eigen-grad-cam": 0.4},
@@ -214,15 +211,12 @@ def test_scnn_is_compared_over_the_methods_that_all_networks_have():
     assert said(HOLDING | {("gtsrb-square", "resnet50"): dict.fromkeys(PAPER, 0.01)})[SCNN].verdict == NOT_HELD
 
 
-def test_shares_of_nothing_are_left_out_and_counted():
+def test_shares_of_nothing_are_left_out_and_the_old_area_must_be_kept_on_every_network():
     before = EVEN | {"gradient": 0.0, "smoothgrad": nan, "fast-cam": 0.0004}
     after = KEPT | {"layer-cam": nan, "fast-cam++": 0.0}
     finding = said({}, {"vgg16": (before, after)})[OLD_AREA]
     assert finding.verdict == HELD
     assert finding.numbers.startswith("vgg16: 1.000 (3 named methods) against 0.500 (6 others); margin 0.500")
-
-
-def test_the_old_area_must_be_kept_on_every_network():
     assert said({}, {"vgg16": (EVEN, KEPT), "scnn": (KEPT, EVEN)})[OLD_AREA].verdict == NOT_HELD
     finding = said({}, {"vgg16": (EVEN, KEPT), "scnn": (EVEN, dict.fromkeys(KEEPING, 0.1))})[OLD_AREA]
     assert finding.verdict == NOT_TESTABLE

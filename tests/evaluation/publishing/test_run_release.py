@@ -68,7 +68,7 @@ def withheld(run):
     return run
 
 
-def test_everything_that_scoring_and_reading_take_is_there(run, unpacked):
+def test_everything_that_scoring_and_reading_take_is_there_with_checksums_and_citation(run, unpacked):
     methods = {method["call"] for method in json.loads((run / "run.json").read_text())["methods"]}
     folders = {f"maps/lesion-cnn-seed0/{folder_name(call)}" for call in methods}
     maps = {f"{folder}/{kind}-00000.parquet" for folder in folders for kind in ("maps", "twin_maps")}
@@ -81,6 +81,16 @@ def test_everything_that_scoring_and_reading_take_is_there(run, unpacked):
     published, own = (json.loads((folder / "run.json").read_text()) for folder in (unpacked, run))
     assert published == {**own, "maps_left_out": []}
     assert [*published] == [*own], "bytes depend on it"
+    listed = dict(line.split("  ")[::-1] for line in (unpacked / "SHA256SUMS").read_text().splitlines())
+    assert set(listed) == names_in(unpacked) - {"SHA256SUMS"}
+    for name, digest in listed.items():
+        assert hashlib.sha256((unpacked / name).read_bytes()).hexdigest() == digest
+    cited = yaml.safe_load((unpacked / "CITATION.cff").read_text())
+    assert cited["license"] == "CC-BY-4.0"
+    assert str(cited["date-released"]) == "2026-01-31"
+    assert cited["identifiers"][0]["value"] == listed["run.json"]
+    titles = [paper["title"] for paper in cited["references"]]
+    assert "On pixel-wise explanations by layer-wise relevance propagation" in titles
 
 
 def test_no_path_of_the_machine_is_published(run, tmp_path):
@@ -118,19 +128,6 @@ def test_a_run_without_maps_is_published_too(run, tmp_path):
     assert "- Maps: the run did not keep them." in (folder / "README.md").read_text()
     with pytest.raises(SalgenError, match="holds no maps: evaluate with --keep-maps"):
         salgen.rescore(tmp_path / "plain.tar")
-
-
-def test_checksums_and_citation(unpacked):
-    listed = dict(line.split("  ")[::-1] for line in (unpacked / "SHA256SUMS").read_text().splitlines())
-    assert set(listed) == names_in(unpacked) - {"SHA256SUMS"}
-    for name, digest in listed.items():
-        assert hashlib.sha256((unpacked / name).read_bytes()).hexdigest() == digest
-    cited = yaml.safe_load((unpacked / "CITATION.cff").read_text())
-    assert cited["license"] == "CC-BY-4.0"
-    assert str(cited["date-released"]) == "2026-01-31"
-    assert cited["identifiers"][0]["value"] == listed["run.json"]
-    titles = [paper["title"] for paper in cited["references"]]
-    assert "On pixel-wise explanations by layer-wise relevance propagation" in titles
 
 
 @pytest.mark.parametrize("config", ["scores", "predictions", "samples", f"maps-{folder_name(CALLS[1])}"])
@@ -191,26 +188,27 @@ def test_pixels_are_left_out_unless_they_may_be_passed_on(copy, tmp_path):
     assert "gallery.npz" in names_in(folder)
 
 
-def test_a_report_without_pictures_counts_suspects(run, tmp_path):
+def test_without_pictures_suspects_are_counted_and_maps_of_a_control_left_out_if_they_show_the_image(run, tmp_path):
     metrics = ["pointing-game", "insertion-auc:variant=li2020"]
     model = {"model": run / "lesion-cnn-seed0", "settings": None}
     kept = withheld(make_run(run.parent / "lesions", tmp_path / "run", methods=["gradient"], metrics=metrics, **model))
     folder = published(kept, tmp_path / "unpacked")
     assert "Clever Hans candidates" in (folder / "report.html").read_text()
-
-
-def test_maps_of_a_control_are_left_out_if_those_of_its_method_show_the_image(run):
     record = RunRecord.read(run / "run.json")
     calls = ["untrained", "untrained:of=input-x-gradient"]
     methods = [replace(record.methods[0], name="untrained", call=call) for call in calls]
     assert published_record(replace(record, methods=methods), pixels=False).maps_left_out == calls[1:]
 
 
-def test_a_run_of_before_that_does_not_say_is_taken_to_forbid(copy):
+def test_a_run_that_does_not_say_is_taken_to_forbid_and_one_that_lacks_a_file_is_not_published(copy):
     with edited_record(copy) as record:
         del record["dataset"]["redistributable"]
     with open_release(copy, **STATED) as found:
         assert "gallery.npz" not in found.files
+    (copy / "comparisons.csv").unlink()
+    with pytest.raises(SalgenError, match="cannot be published: "):
+        salgen.publish(copy, copy.parent / "run.tar", **STATED)
+    assert not (copy.parent / "run.tar").exists()
 
 
 def test_a_sound_run_has_no_problems_whatever_the_number_of_samples(run, archive, unpacked, tmp_path, capsys):
@@ -232,13 +230,6 @@ def test_a_flipped_bit_in_an_archive_is_found(archive, tmp_path, part):
     data[np.random.default_rng(part).choice(content)] ^= 1 << part
     (tmp_path / "run.tar").write_bytes(data)
     assert salgen.verify(tmp_path / "run.tar", samples=0)
-
-
-def test_a_run_that_lacks_a_file_is_not_published(copy):
-    (copy / "comparisons.csv").unlink()
-    with pytest.raises(SalgenError, match="cannot be published: "):
-        salgen.publish(copy, copy.parent / "run.tar", **STATED)
-    assert not (copy.parent / "run.tar").exists()
 
 
 def test_the_commands_go_together_and_a_run_is_no_data_set(archive, unpacked, tmp_path, capsys, monkeypatch):

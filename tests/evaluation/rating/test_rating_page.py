@@ -126,7 +126,7 @@ def test_the_page_is_readable_on_a_phone_and_without_sight(browser, shared):
     assert all(url.startswith((f"http://127.0.0.1:{shared.port}/", "data:")) for url in asked)
 
 
-def test_what_the_server_refuses(shared):
+def test_what_the_server_refuses_and_that_a_second_one_is_refused(shared, run, data, capsys):
     def put(path, body="3", **headers):
         connection = http.client.HTTPConnection("127.0.0.1", shared.port, timeout=60)
         connection.request("PUT", path, body, {"Origin": f"http://127.0.0.1:{shared.port}", **headers})
@@ -143,9 +143,6 @@ def test_what_the_server_refuses(shared):
     assert put("/answers/rob/0/0/other") == put("/answers/Rob/0/0/trust") == 409
     assert not list((shared.out / "raters").glob("[rR]ob*"))
     assert put("/answers/rob/0/0/trust") == 204
-
-
-def test_a_second_server_on_the_folder_is_refused_and_told_of_the_first(shared, run, data, capsys):
     for more in (["--port", "0"], ["--finish"]):
         assert main(["rate", f"{run}", str(shared.out), "--dataset", str(data), *more]) == 2
         (line,) = capsys.readouterr().err.splitlines()

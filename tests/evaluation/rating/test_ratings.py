@@ -91,19 +91,7 @@ def test_answers_are_kept_and_written(run, data, tmp_path):
             Ratings(other, tmp_path / "ratings")
 
 
-def test_answers_of_two_at_once_are_all_kept_and_a_damaged_file_is_named(run, data, tmp_path):
-    """What another process wrote since is on the disk, and in nobody's memory."""
-    one, other = (Ratings(RatingTrials.of(run, data), tmp_path / "ratings") for _ in range(2))
-    for ratings, position in ((one, 0), (other, 1), (one, 2)):
-        ratings.answer("anna", 0, position, "trust", 3)
-    assert sorted(other.answers("anna")) == [(0, 0), (0, 1), (0, 2)]
-    path = tmp_path / "ratings" / "raters" / "anna.parquet"
-    path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(SalgenError, match=r"anna\.parquet is damaged"):
-        Ratings(RatingTrials.of(run, data), tmp_path / "ratings")
-
-
-def test_the_command_prints_means(run, data, tmp_path, capsys):
+def test_the_command_prints_means_and_refuses_another_method_or_data_set(run, data, tmp_path, capsys):
     pytest.importorskip("krippendorff")
     trials = RatingTrials.of(run, data)
     ratings = Ratings(trials, tmp_path / "out")
@@ -114,9 +102,6 @@ def test_the_command_prints_means(run, data, tmp_path, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert lines[1].split() == ["gradient", "3.00", "-", "-"]
     assert lines[2].split() == ["alpha", f"{slow_alpha([(1, 2), (5, 4)]):.3f}", "-", "-"]
-
-
-def test_another_method_or_data_set(run, data, tmp_path, capsys):
     with pytest.raises(SalgenError, match="unknown method of"):
         RatingTrials.of(run, data, ["lrp-z"])
     other = make_data(tmp_path, seed=1)

@@ -50,17 +50,11 @@ def test_nothing_is_filled_in_where_there_is_nothing_around(share):
 
 
 @pytest.mark.parametrize(("network", "share"), [(by_feature, 1.0), (by_corner, 0.0)])
-def test_evidence_is_for_networks_that_use_the_feature(network, share):
+def test_evidence_is_for_networks_that_use_the_feature_each_asked_about_its_own_logit(network, share):
     images, masks, labels = photographs()
     found = composite_evidence(images, masks, list("abcdefgh"), labels, labels, network)
     assert [list(of_sample) for of_sample in found] == [list(FILLINGS)] * 8
     assert np.mean([[one.certified for one in of_sample.values()] for of_sample in found]) == share
-
-
-@pytest.mark.parametrize(("network", "share"), [(by_feature, 1.0), (by_corner, 0.0)])
-def test_a_network_with_a_logit_for_each_class_is_asked_about_its_own(network, share):
-    """A third class, which it sees in every image, is no rival."""
-    images, masks, labels = photographs()
 
     def logits(shown):
         return np.pad(network(shown), ((0, 0), (0, 1)), constant_values=100.0)

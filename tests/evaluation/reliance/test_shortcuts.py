@@ -46,17 +46,6 @@ def test_the_mark_agrees_with_the_label_as_often_as_its_strength_says(kind, stre
     assert low <= agree <= high
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_redraws_show_the_mark_in_one_half_and_keep_that_of_the_slice(kind):
-    made = salgen.generator("marked-lesions", **{**FLAT, "kind": kind, "strength": 1.0})
-    for recipe in (made.recipe(0, "test", index) for index in range(4)):
-        redrawn, moved = (
-            [again(recipe, 0, number).parameters["mark"] for number in range(8)] for again in (made.redraw, made.move)
-        )
-        assert sum(redrawn) == (8 * recipe.parameters["mark"] if kind == "slice" else 4)
-        assert sum(moved) == 4
-
-
 def certificates(kind, network):
     """For each sample with lesions its recipe, what toggling the mark does, and its certificate."""
     made = salgen.generator("marked-lesions", **FLAT, kind=kind)
@@ -70,10 +59,7 @@ def certificates(kind, network):
 @pytest.mark.parametrize("kind", ["object", "slice"])
 @pytest.mark.parametrize("share", [0.0, 0.2, 0.4, 0.6])
 def test_a_mixture_of_lesions_and_mark_is_found_where_redraws_vary_the_mark(kind, share):
-    """The mark moves the logit by `share`, and the lesions by 1: above 1/4 it is used, above 1/2 twins do not flip.
-
-    A step shows nothing of thresholds.
-    """
+    """The mark moves the logit by `share`, and the lesions by 1: above 1/4 it is used, above 1/2 twins do not flip."""
     for recipe, toggled, found in certificates(kind, LesionsAndDisc(share)):
         assert (toggled.moves_sample, toggled.moves_twin) == pytest.approx((share, share))
         assert toggled.another_class == (share > 0.5)

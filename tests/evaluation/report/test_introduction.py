@@ -47,13 +47,9 @@ def introduction(runs, study=None):
         ([("mine", {"generator": None})], "?"),
         ([("mine", {"generator": None}), ("zings", {})], f"? In zings the {EXACT}"),
         # classes are named while they are few and shared
-        (
-            [("x", {"classes": ("a_1", "b")})] * 2,
-            f"do 2 saliency methods find the pixels that tell 'a 1' from 'b'? The {EXACT}",
-        ),
+        ([("x", {"classes": ("a_1", "b")})] * 2, f"find the pixels that tell 'a 1' from 'b'? The {EXACT}"),
         ([("x", {"classes": ("a", "b", "c")})], f" tell 'a', 'b' and 'c' apart? The {EXACT}"),
         ([("x", {"classes": FIFTY})], f" tell 50 classes apart? The {EXACT}"),
-        ([("x", {"classes": ("a",)})], f" give the class away? The {EXACT}"),
         ([("x", {"classes": ("plain", "square")}), ("y", {})], f" give the class away? The {EXACT}"),
     ],
 )

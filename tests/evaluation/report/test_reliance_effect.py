@@ -30,7 +30,7 @@ def effects_of(paths):
     return reliance_effects([(run, "lesion-cnn") for run in read_runs(paths)])
 
 
-def test_the_numbers_are_those_of_a_slow_count(pair, tmp_path):
+def test_the_numbers_are_those_of_a_slow_count_and_both_answers_stand_side_by_side(pair, tmp_path):
     (effect,) = effects_of(pair)
     plain, reliant = effect["plain"], effect["reliant"]
     counts, concordant, total = [0, 0, 0], 0, 0
@@ -56,6 +56,21 @@ def test_the_numbers_are_those_of_a_slow_count(pair, tmp_path):
     with edited_record(other) as record:
         record["dataset"]["fingerprint"] = "0" * 64
     assert effects_of([other, pair[1]]) == []
+    labels = [run.label for run in read_runs(pair)]
+    assert labels == ["perlin-lesions", "perlin-lesions, trained for reliance"]
+    text = " ".join(report(pair, pair[0].parent / "page.html").read_text(encoding="utf-8").split())
+    best = effect["reliant"].labels(effect["reliant"].winners)[0]
+    assert "Does training for reliance change the answer?" in text
+    withheld = text[text.index("No method is called the best.") :]
+    assert f"for reliance</a>: <code>{best}</code> has the best mean." in withheld
+    alone = " ".join(report(pair[:1], pair[0].parent / "alone.html").read_text(encoding="utf-8").split())
+    assert "No method is called the best." in alone
+    assert "Train for reliance (<code>--reliance</code>)" in alone
+    assert "(not called the best: too few images are certified)" in text
+    (model,) = effect["reliant"].run.models
+    assert f'<td>for reliance</td> <td class="right">{share(model.accuracy).replace(chr(160), " ")}</td>' in text
+    assert f"<td><code>{best}</code>" in text
+    assert f"Of {effect['pairs']} pairs of methods, {effect['same']} " in text
 
 
 def test_a_run_trained_for_reliance_is_not_told_to_train_so(pair, tmp_path):
@@ -70,22 +85,3 @@ def test_a_run_trained_for_reliance_is_not_told_to_train_so(pair, tmp_path):
         assert reason.startswith("the model relies on the feature for fewer than half of the samples: ")
         page = report([folder], tmp_path / "page.html").read_text(encoding="utf-8")
         assert [advice in reason, "T" + advice in page] == [not reliance, not reliance]
-
-
-def test_both_answers_stand_side_by_side(pair):
-    labels = [run.label for run in read_runs(pair)]
-    assert labels == ["perlin-lesions", "perlin-lesions, trained for reliance"]
-    text = " ".join(report(pair, pair[0].parent / "page.html").read_text(encoding="utf-8").split())
-    (effect,) = effects_of(pair)
-    best = effect["reliant"].labels(effect["reliant"].winners)[0]
-    assert "Does training for reliance change the answer?" in text
-    withheld = text[text.index("No method is called the best.") :]
-    assert f"for reliance</a>: <code>{best}</code> has the best mean." in withheld
-    alone = " ".join(report(pair[:1], pair[0].parent / "alone.html").read_text(encoding="utf-8").split())
-    assert "No method is called the best." in alone
-    assert "Train for reliance (<code>--reliance</code>)" in alone
-    assert "(not called the best: too few images are certified)" in text
-    (model,) = effect["reliant"].run.models
-    assert f'<td>for reliance</td> <td class="right">{share(model.accuracy).replace(chr(160), " ")}</td>' in text
-    assert f"<td><code>{best}</code>" in text
-    assert f"Of {effect['pairs']} pairs of methods, {effect['same']} " in text

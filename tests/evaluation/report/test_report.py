@@ -88,16 +88,13 @@ def loaded(full):
     return read_runs(full[0])
 
 
-def test_page_of_two_runs_stands_alone_and_is_the_same_twice(full):
+def test_page_of_two_runs_stands_alone_is_accessible_and_begins_with_the_answer(full):
     runs, path = full
     text = path.read_text()
     assert path == runs[0].parent / "report.html"
     assert len(text) < 3_000_000
     assert not re.search(r"@import|url\(|fetch\(|https?://(?!www\.w3\.org)", text)
     assert report(runs).read_text() == text
-
-
-def test_page_is_accessible_and_begins_with_the_answer(full):
     page = read(full[1])
     tags = Counter(tag for tag, _ in page.tags)
     assert tags["h1"] == tags["main"] == page.titles.count("head") == 1
@@ -109,9 +106,15 @@ def test_page_is_accessible_and_begins_with_the_answer(full):
     ]
     places = [page.text.index(words) for words in ("guided-backprop", "What does the model use?", "99.2 % of 400")]
     assert places == sorted(places)
+    text = read(full[1]).text
+    for words in ("evaluate perlin-lesions --n-trainings 3", "0123456789abcdef" * 4, "captum 0.9.0", "evaluate 83 s"):
+        assert words in text
+    for words in ("the true class, by its logit", "Somebody et al. 2015", "of the 400 images of the test split"):
+        assert words in text
+    assert text.count("One anatomy") == 1
 
 
-def test_lower_is_better_turns_the_table(tmp_path):
+def test_lower_is_better_turns_the_table_and_a_method_does_not_gain_by_failing(tmp_path):
     path = make_run(tmp_path / "run", metrics=("mae", "roc-auc"), samples=40, pictures=0)
     run = read_runs([path])[0]
     table = means_table(run, "lesion-cnn", "region:brain")
@@ -124,11 +127,7 @@ def test_lower_is_better_turns_the_table(tmp_path):
     text = read(report([path])).text
     assert "less is better" in text
     assert "has the lowest, which is the best, mean mae" in text
-
-
-def test_a_method_does_not_gain_by_failing(tmp_path):
     path = make_run(tmp_path / "run", metrics=("relevance-mass",), samples=10, pictures=0)
-    run = read_runs([path])[0]
     cell = next(line for line in means_table(run, "lesion-cnn", "region:brain").lines if line.label == "lrp-z")
     row = cell.cells["relevance-mass"].row
     assert row.n_invalid_maps == 5
@@ -138,7 +137,7 @@ def test_a_method_does_not_gain_by_failing(tmp_path):
     assert "with 5 failed" in read(report([path])).text
 
 
-def test_the_headline_says_what_the_tests_separate(full, loaded):
+def test_headline_and_console_say_what_the_tests_separate(full, loaded):
     found, text = verdict(loaded[0], "lesion-cnn", "roc-auc"), read(full[1]).text
     assert found.labels([found.best, found.floor]) == ["guided-backprop", "sobel"]
     assert found.labels(found.tied) == ["lrp-alpha-beta", "lrp-alpha-beta:alpha=1,beta=0", "deep-taylor"]
@@ -154,6 +153,15 @@ def test_the_headline_says_what_the_tests_separate(full, loaded):
     assert "(9,999 random sign patterns), at a family-wise level of 5 %" in text
     assert f"by Holm's correction over the {pairs} pairs of 18 methods" in text
     assert "with the variation between trainings" in text
+    text = console_summary(full[0])
+    lines = text.splitlines()
+    assert lines[0].startswith("perlin-lesions, lesion-cnn: test accuracy 99.2% (seed 0)")
+    assert "WARNING: mri-lesions, lesion-cnn seed 1 is near chance (53.0% against 50.0%)" in text
+    row = loaded[0].row("lesion-cnn", ("smoothgrad", "max_abs"), "m-gt", "region:brain")
+    (line,) = [line for line in lines[: len(lines) // 2] if line.startswith("smoothgrad ")]
+    assert line.split()[4] == f"{row.mean:.3f}"
+    assert re.search(r"^guided-backprop +0\.\d{3}\*", text, re.MULTILINE)
+    assert re.search(r"^deconvnet +0\.\d{3}<", text, re.MULTILINE)
 
 
 @pytest.mark.parametrize(
@@ -175,7 +183,7 @@ def test_page_says_what_the_intervals_cover(tmp_path, seeds, words):
     assert ("two trainings are too few to tell methods apart" in console_summary([path])) == (seeds == 2)
 
 
-def test_undefined_scores_are_counted_with_their_reasons(full, loaded):
+def test_undefined_scores_are_counted_with_their_reasons(full, loaded, tmp_path):
     lines = undefined_lines(loaded[0])
     found = {(line.reason, line.variant): line for line in lines}
     masks, maps = found["empty_mask", "region:brain"], found["zero_energy", "region:image"]
@@ -184,24 +192,12 @@ def test_undefined_scores_are_counted_with_their_reasons(full, loaded):
     assert (maps.methods, maps.metrics, maps.count, maps.consequence) == ("lrp-z", "relevance-mass", 15, WORST)
     assert len(lines) == 3
     assert "the scored region holds no ground-truth pixel" in read(full[1]).text
-
-
-def test_trivial_masks_count_where_the_metric_is_defined(tmp_path):
     path = make_run(tmp_path / "run", methods=("gradient", "random"), undefined=False, **SMALL)
     _rewrite_scores(path, "trivial_full_mask", metric="prec99", value=1.0)
     _rewrite_scores(path, "trivial_full_mask", metric="roc-auc", value=float("nan"), value_worst_case=float("nan"))
     lines = {line.metrics: line for line in undefined_lines(read_runs([path])[0]) if line.variant == "region:brain"}
     assert (lines["prec99"].consequence, lines["roc-auc"].consequence) == (KEPT, DROPPED)
     assert (lines["prec99"].count, lines["prec99"].methods) == (12, "all 2 methods")
-
-
-def test_how_it_was_made_is_there(full):
-    text = read(full[1]).text
-    for words in ("evaluate perlin-lesions --n-trainings 3", "0123456789abcdef" * 4, "captum 0.9.0", "evaluate 83 s"):
-        assert words in text
-    for words in ("the true class, by its logit", "Somebody et al. 2015", "of the 400 images of the test split"):
-        assert words in text
-    assert text.count("One anatomy") == 1
 
 
 LACKING = {
@@ -266,15 +262,12 @@ def test_the_first_screen_has_pictures_and_the_methods_that_were_left_out(tmp_pa
     assert "best: " not in read(report([alone])).text
 
 
-def test_runs_of_one_data_set_are_told_apart_by_their_folders(tmp_path):
+def test_runs_of_one_data_set_are_told_apart_by_their_folders_and_reports_have_default_paths(tmp_path):
     runs = [make_run(tmp_path / name, **SMALL) for name in ("first", "second")]
     assert [run.label for run in read_runs(runs)] == ["perlin-lesions (first)", "perlin-lesions (second)"]
     paths = [make_run(tmp_path / name / "run", **SMALL) for name in "ab"]
     assert [run.label for run in read_runs(paths)] == [f"perlin-lesions ({path})" for path in paths]
     check_accessible(read(report(paths)))
-
-
-def test_default_and_given_paths(tmp_path):
     run = make_run(tmp_path / "run", **SMALL)
     assert report([run]) == run / "report.html"
     assert report([str(run)], tmp_path / "new" / "page.html") == tmp_path / "new" / "page.html"
@@ -332,7 +325,7 @@ def pixels(url):
     return np.asarray(Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2]))).convert("RGB")).astype(int)
 
 
-def test_signed_maps_have_zero_in_the_middle():
+def test_signed_maps_have_zero_in_the_middle_and_unsigned_ones_start_there_and_grow_brighter():
     values = np.array([[-2.0, 0.0, 1.0, 2.0]], dtype=np.float32)
     below, zero, half, above = pixels(map_url(values, True))[0]
     assert np.ptp(zero) < 8  # grey
@@ -340,9 +333,6 @@ def test_signed_maps_have_zero_in_the_middle():
     assert above[0] > above[2]  # red
     np.testing.assert_array_equal([below, zero, above], pixels(map_url(values * 7, True))[0][[0, 1, 3]])
     assert np.abs(half - zero).sum() < np.abs(above - zero).sum()
-
-
-def test_unsigned_maps_start_at_zero_and_grow_brighter():
     ramp = np.linspace(0, 3, 60, dtype=np.float32)[None]
     brightness = pixels(map_url(ramp, False))[0].sum(axis=1)
     assert brightness[0] < 10
@@ -356,14 +346,11 @@ def test_unsigned_maps_start_at_zero_and_grow_brighter():
     assert (picture[50, 50] == picture[0, 0]).all(), "a few extreme pixels do not darken a map"
 
 
-def test_undefined_pixels_are_grey_and_an_undefined_map_has_no_picture():
+def test_undefined_pixels_are_grey_and_large_pictures_are_shrunk():
     values = np.array([[0.0, np.nan, 1.0]], dtype=np.float32)
     assert tuple(pixels(map_url(values, False))[0, 1]) == UNDEFINED_COLOUR
     assert map_url(np.full((3, 3), np.nan, dtype=np.float32), False) == ""
     assert LEVELS % 2 == 1
-
-
-def test_large_pictures_are_shrunk_and_small_ones_kept():
     assert pixels(image_url(np.zeros((300, 200, 3), np.uint8))).shape[0] == LONGEST
     assert pixels(map_url(np.ones((140, 192), np.float32), False)).shape[1] == LONGEST
     image = np.random.default_rng(0).integers(0, 255, (9, 7, 3), dtype=np.uint8)
@@ -382,15 +369,3 @@ def test_outline_is_every_edge_between_mask_and_background(mask):
     across = {("H", r, c) for r in range(height + 1) for c in range(width) if inside(r, c) != inside(r - 1, c)}
     down = {("V", r, c) for r in range(height) for c in range(width + 1) if inside(r, c) != inside(r, c - 1)}
     assert drawn == across | down
-
-
-def test_console_summary_says_accuracy_and_means(full, loaded):
-    text = console_summary(full[0])
-    lines = text.splitlines()
-    assert lines[0].startswith("perlin-lesions, lesion-cnn: test accuracy 99.2% (seed 0)")
-    assert "WARNING: mri-lesions, lesion-cnn seed 1 is near chance (53.0% against 50.0%)" in text
-    row = loaded[0].row("lesion-cnn", ("smoothgrad", "max_abs"), "m-gt", "region:brain")
-    (line,) = [line for line in lines[: len(lines) // 2] if line.startswith("smoothgrad ")]
-    assert line.split()[4] == f"{row.mean:.3f}"
-    assert re.search(r"^guided-backprop +0\.\d{3}\*", text, re.MULTILINE)
-    assert re.search(r"^deconvnet +0\.\d{3}<", text, re.MULTILINE)

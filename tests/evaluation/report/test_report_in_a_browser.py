@@ -47,11 +47,7 @@ def test_every_method_of_the_gallery_lies_within_the_window(opened, width):
     assert all(shown.nth(i).is_visible() for i in range(shown.count()))
 
 
-def test_the_page_is_readable_on_a_phone_on_paper_and_without_sight(opened):
-    check_page(opened)
-
-
-def test_the_chart_of_a_phone_shows_the_best_method_first_and_its_score(opened):
+def test_the_chart_of_a_phone_shows_the_best_method_first_on_a_readable_page(opened):
     opened.set_viewport_size({"width": 360, "height": 740})
     chart = opened.locator("#answer .chart:visible")
     assert chart.count() == 1
@@ -59,15 +55,13 @@ def test_the_chart_of_a_phone_shows_the_best_method_first_and_its_score(opened):
     assert chart.locator(".name").first.text_content() == best
     box = chart.locator(".series").first.bounding_box()
     assert 0 < box["x"] < box["x"] + box["width"] < 360
+    check_page(opened)
 
 
-def test_a_metrics_name_has_its_definition_as_a_tooltip(opened):
+def test_a_metrics_name_has_its_definition_as_a_tooltip_and_maps_lie_over_their_images(opened):
     definition = METRICS.entries["roc-auc"].summary
     shown = opened.locator("#answer .first code span")
     assert (shown.inner_text(), shown.get_attribute("title")) == ("roc-auc", definition)
-
-
-def test_the_slider_lays_maps_over_their_images(opened):
     slider = opened.get_by_label("Map over the image").first
     drawn = opened.locator("#gallery .map").first
     assert drawn.evaluate("one => getComputedStyle(one).opacity") == "1"
@@ -110,7 +104,7 @@ def saved(page, form, name):
     return started.value.path().read_text(encoding="utf-8"), started.value.suggested_filename
 
 
-def test_a_table_is_saved_with_all_numbers_and_verdicts_in_columns_of_their_own(opened, built):
+def test_a_table_is_saved_as_csv_with_units_in_columns_of_their_own_and_as_latex(opened, built):
     text, name = saved(opened, "CSV", "all images of perlin-lesions, region:brain")
     assert name == "all-images-of-perlin-lesions-region-brain.csv"
     head, *lines = csv.reader(io.StringIO(text))
@@ -132,9 +126,16 @@ def test_a_table_is_saved_with_all_numbers_and_verdicts_in_columns_of_their_own(
         assert said.startswith("tied") == (key in outcome.tied)
         assert ("not better than the strongest floor" in said) == (key in outcome.below_floor)
     assert rows["oracle"]["insertion-auc"] == ""
-
-
-def test_units_are_columns_of_their_own(opened):
+    text, _ = saved(opened, "LaTeX", "all images of perlin-lesions, region:brain")
+    head, *rows = check_latex(text)
+    assert head == ["Method", "Mean rank", "roc-auc", "insertion-auc"]
+    cells = {row[0]: row[2] for row in rows}
+    for key in run.under_test("lesion-cnn"):
+        row, cell = outcome.row(key), cells[call(key[0])]
+        mean = rf"\textbf{{{row.mean:.3f}}}" if key in outcome.winners else f"{row.mean:.3f}"
+        assert cell.startswith(mean)
+        assert cell.endswith(rf"{{\scriptsize [{row.ci_low:.3f}, {row.ci_high:.3f}]}}")
+        assert (r"\approx" in cell, r"\nabla" in cell) == (key in outcome.tied, key in outcome.below_floor)
     opened.set_content(f"""<div class="scroll" aria-label="t"><table><caption>c</caption><thead><tr><th>Name</th>
         <th>Accuracy</th><th data-unit="forward passes">Cost</th></tr></thead><tbody><tr><td>a</td><td>61.2\u00a0%</td>
         <td>4</td></tr><tr hidden><td>b</td><td>–</td><td>5</td></tr><tr><td>c</td><td>–</td><td>6</td></tr></tbody>
@@ -175,20 +176,6 @@ def check_latex(text):
     return [row.removesuffix(r" \\").split(" & ") for row in rows]
 
 
-def test_a_table_is_saved_as_latex_with_intervals_and_marks_within_the_text_width(opened, built):
-    text, _ = saved(opened, "LaTeX", "all images of perlin-lesions, region:brain")
-    head, *rows = check_latex(text)
-    assert head == ["Method", "Mean rank", "roc-auc", "insertion-auc"]
-    (run,) = read_runs([built[0]])
-    outcome, cells = verdict(run, "lesion-cnn", "roc-auc"), {row[0]: row[2] for row in rows}
-    for key in run.under_test("lesion-cnn"):
-        row, cell = outcome.row(key), cells[call(key[0])]
-        mean = rf"\textbf{{{row.mean:.3f}}}" if key in outcome.winners else f"{row.mean:.3f}"
-        assert cell.startswith(mean)
-        assert cell.endswith(rf"{{\scriptsize [{row.ci_low:.3f}, {row.ci_high:.3f}]}}")
-        assert (r"\approx" in cell, r"\nabla" in cell) == (key in outcome.tied, key in outcome.below_floor)
-
-
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex")
 def test_every_table_compiles_as_latex_without_overfull_lines(opened, tmp_path):
     buttons = opened.get_by_role("button", name="LaTeX of").all()
@@ -205,7 +192,7 @@ def test_every_table_compiles_as_latex_without_overfull_lines(opened, tmp_path):
         assert place.with_suffix(".pdf").is_file()
 
 
-def test_figures_are_saved_with_their_own_styles(opened):
+def test_figures_are_saved_with_their_own_styles_and_printed_alone_on_a_page_of_their_size(opened, browser):
     dark = opened.context.browser.new_page(color_scheme="dark")
     dark.goto(opened.url)
     dark.evaluate(UNFOLDED)
@@ -220,6 +207,16 @@ def test_figures_are_saved_with_their_own_styles(opened):
     assert "var(" not in text
     assert saved(dark, "SVG", "Mean ranks")[0] == text  # in the light colours, on any screen
     dark.close()
+    opened.get_by_role("button", name="PDF of Mean ranks").first.click()
+    frame = opened.locator("iframe")
+    sheet = browser.new_page()
+    sheet.set_content(frame.get_attribute("srcdoc"))
+    printed = sheet.pdf(prefer_css_page_size=True)
+    sheet.close()
+    assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 1
+    (box,) = re.findall(rb"/MediaBox\s*\[0 0 ([\d.]+) ([\d.]+)\]", printed)
+    assert float(box[0]) == pytest.approx(72 * 6.9, abs=1)
+    assert b"/FontFile2" in printed, "a TrueType font is embedded"
 
 
 def test_saved_curves_have_their_keys(watched, tmp_path):
@@ -235,19 +232,6 @@ def test_saved_curves_have_their_keys(watched, tmp_path):
     assert root.get("viewBox") == "0 0 620 336"
 
 
-def test_a_figure_is_printed_alone_on_a_page_of_its_size(opened, browser):
-    opened.get_by_role("button", name="PDF of Mean ranks").first.click()
-    frame = opened.locator("iframe")
-    sheet = browser.new_page()
-    sheet.set_content(frame.get_attribute("srcdoc"))
-    printed = sheet.pdf(prefer_css_page_size=True)
-    sheet.close()
-    assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 1
-    (box,) = re.findall(rb"/MediaBox\s*\[0 0 ([\d.]+) ([\d.]+)\]", printed)
-    assert float(box[0]) == pytest.approx(72 * 6.9, abs=1)
-    assert b"/FontFile2" in printed, "a TrueType font is embedded"
-
-
 def test_without_scripts_the_page_has_no_idle_buttons(browser, built):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
@@ -258,7 +242,7 @@ def test_without_scripts_the_page_has_no_idle_buttons(browser, built):
     context.close()
 
 
-def test_the_first_screen_holds_the_answer_and_links_open_what_is_folded(watched, built):
+def test_the_first_screen_holds_the_answer_and_a_folded_report_has_few_stops_and_sheets(watched, built):
     page, _, _ = watched
     page.set_viewport_size({"width": 1400, "height": 1000})
     page.goto(built[1].as_uri())
@@ -268,10 +252,6 @@ def test_the_first_screen_holds_the_answer_and_links_open_what_is_folded(watched
     assert not page.get_by_text("Somebody et al. 2015").first.is_visible()
     page.get_by_role("link", name="How it was made").first.click()
     page.get_by_text("Somebody et al. 2015").first.wait_for(state="visible", timeout=5_000)
-
-
-def test_a_folded_report_has_few_stops_of_the_tab_key_and_few_sheets(watched, built):
-    page, _, _ = watched
     page.set_viewport_size({"width": 1280, "height": 900})
     page.goto(built[1].as_uri())
     stops = page.evaluate("""() => [...document.querySelectorAll("a[href], button, input, select, summary, [tabindex]")]

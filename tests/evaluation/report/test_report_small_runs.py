@@ -8,7 +8,7 @@ from salgen.evaluation.metrics.inputs.metric import FITTED_METHOD, MISCLASSIFIED
 from salgen.evaluation.report import console_summary, report
 from salgen.evaluation.report.runs import read_runs
 from salgen.evaluation.report.tables import means_table, panels
-from salgen.evaluation.report.undefined import DROPPED, NOT_RANKED, undefined_lines
+from salgen.evaluation.report.undefined import DROPPED, NOT_RANKED, meaning, undefined_lines
 from salgen.evaluation.report.verdicts import verdict
 
 MODEL = "lesion-cnn"
@@ -51,13 +51,22 @@ def test_one_method_is_told_by_its_score_and_the_floors(tmp_path, method, result
         assert claim not in words.partition("Definitions of the metrics")[0]
 
 
-def test_one_method_without_an_edge_filter_without_floors_or_with_few_images(tmp_path):
+def test_one_method_with_no_floor_few_images_or_others_without_a_score(tmp_path):
     path = make_run(tmp_path / "floor", **SMALL, methods=("guided-backprop", "random"))
     assert "uided-backprop is significantly better than random, the strongest floor" in read(report([path])).text
     path = make_run(tmp_path / "run", **SMALL, methods=("gradient",))
     assert "there is no floor to compare it with" in console_summary([path])
     path = make_run(tmp_path / "few", **(SMALL | {"samples": 3}), methods=("gradient", "sobel"))
     assert "3 images are too few to tell it from a floor" in console_summary([path])
+    path = make_run(tmp_path / "run", **SMALL, methods=("gradient", "deconvnet", "sobel"))
+    with edited_scores(path) as table:
+        for row in table:
+            if row["method"] == "deconvnet":
+                row |= {"value": float("nan"), "value_worst_case": float("nan"), "reason": FITTED_METHOD}
+    assert "best by roc-auc for this one trained model: gradient; no other has a score" in console_summary([path])
+    text = read(report([path])).text
+    assert "Every other method" not in text
+    assert "Not compared, because every score is undefined: deconvnet" in text
 
 
 def test_one_method_bears_no_star_and_two_do(tmp_path):
@@ -80,19 +89,7 @@ def test_one_method_bears_no_star_and_two_do(tmp_path):
     assert re.search(rf"^{best.label} +0\.\d{{3}}\*<", text, re.MULTILINE)
 
 
-def test_others_that_have_no_score_are_not_called_worse(tmp_path):
-    path = make_run(tmp_path / "run", **SMALL, methods=("gradient", "deconvnet", "sobel"))
-    with edited_scores(path) as table:
-        for row in table:
-            if row["method"] == "deconvnet":
-                row |= {"value": float("nan"), "value_worst_case": float("nan"), "reason": FITTED_METHOD}
-    assert "best by roc-auc for this one trained model: gradient; no other has a score" in console_summary([path])
-    text = read(report([path])).text
-    assert "Every other method" not in text
-    assert "Not compared, because every score is undefined: deconvnet" in text
-
-
-def test_images_without_a_mask_are_counted_apart(tmp_path):
+def test_images_without_a_mask_are_counted_apart_or_by_the_headline_metric(tmp_path):
     path = make_run(tmp_path / "run", **SMALL, coverage=0.5)
     for metric in ("roar:fraction=0.1", "roar:fraction=0.3", "kar:fraction=0.1"):
         add_scores(path, metric, 48, correct=lambda i: i != 3 and i < 24, value=1.0, value_worst_case=1.0)
@@ -108,9 +105,6 @@ def test_images_without_a_mask_are_counted_apart(tmp_path):
     assert "Other images count for roar, kar: all 48 images." in words
     assert "(except by roar, kar, which count all images)" in words
     assert [(panel.count, panel.total) for panel in panels(run, MODEL)] == [(24, 24), (23, 24), (12, 24)]
-
-
-def test_all_images_are_counted_where_the_headline_metric_counts_them(tmp_path):
     path = make_run(tmp_path / "run", **(SMALL | {"metrics": ("edge-correlation",)}))
     add_scores(path, "kar", 48, correct=lambda i: i % 4 > 0, source="edge-correlation", value=1.0, value_worst_case=1.0)
     assert read_runs([path])[0].headline == "kar"
@@ -137,6 +131,7 @@ def test_metrics_for_which_a_reason_means_another_thing_stand_apart(tmp_path):
     }
     assert "twin" in found["idr"].meaning
     assert "two models" in found["mcs"].meaning
+    assert meaning("a-plugins-own", "roc-auc") == ""
     text = read(report([path])).text
     assert all(line.meaning in text for line in found.values())
 

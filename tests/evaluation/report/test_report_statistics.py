@@ -29,7 +29,7 @@ def rich(tmp_path_factory):
     return read_runs([path])[0], read(report([path]))
 
 
-def test_metrics_stand_in_tables_by_reading_and_family():
+def test_metrics_stand_in_tables_by_reading_and_family_all_of_them_in_the_headline_variant(rich):
     blocks = list(metric_blocks(EVERY))
     assert [(title.partition(":")[0], reading) for title, reading, _ in blocks] == [
         ("Ranking", None),
@@ -41,9 +41,6 @@ def test_metrics_stand_in_tables_by_reading_and_family():
     ]
     assert sorted(metric for _, _, metrics in blocks for metric in metrics) == sorted(EVERY)
     assert [metrics for _, _, metrics in metric_blocks(list(METRICS))] == [list(METRICS)]
-
-
-def test_headline_tables_show_every_metric_and_others_those_with_two_variants(rich):
     run, page = rich
     (whole, correct, certified) = panels(run, MODEL)
     headline, other = whole.views.values()
@@ -56,7 +53,7 @@ def test_headline_tables_show_every_metric_and_others_those_with_two_variants(ri
     assert (whole.count, correct.count, certified.count) == (24, 23, 12)
 
 
-def test_diagnostics_have_no_marks_and_no_ranks(rich):
+def test_diagnostics_and_deviating_readings_are_no_headline_and_rank_nothing(rich, tmp_path):
     run, _ = rich
     table = means_table(run, MODEL, "region:brain", ["edge-correlation"])
     assert not table.ranks_methods
@@ -65,9 +62,6 @@ def test_diagnostics_have_no_marks_and_no_ranks(rich):
     both = means_table(run, MODEL, "region:brain", ["edge-correlation", "roc-auc"])
     alone = means_table(run, MODEL, "region:brain", ["roc-auc"])
     assert [line.rank for line in both.lines] == [line.rank for line in alone.lines]
-
-
-def test_deviating_readings_are_no_headline_and_rank_nothing_canonical(tmp_path):
     path = make_run(tmp_path / "run", metrics=("prec99:compat=authors_exact", "edge-correlation", "prec99"), **SMALL)
     run = read_runs([path])[0]
     assert run.headline == "prec99"
@@ -100,7 +94,7 @@ def test_samples_stand_side_by_side_and_certificates_are_told_in_words(rich):
     assert ["checked" in attributes for attributes in radios] == [True, False, False]
 
 
-def test_tests_are_turned_towards_the_method(rich):
+def test_tests_are_turned_towards_the_method_and_ranks_plotted_with_cliques(rich):
     run, page = rich
     of = verdict(run, MODEL, "roc-auc")
     ordered = of.ordered(of.compared)
@@ -117,10 +111,6 @@ def test_tests_are_turned_towards_the_method(rich):
             assert turned.effect_size == pytest.approx(sign * test.effect_size)
             assert turned.win_share == pytest.approx(test.win_share if sign == 1 else 1 - test.win_share)
     assert "Holm's method over 10 pairs" in page.text
-
-
-def test_rank_plot_shows_mean_ranks_cliques_and_the_critical_difference(rich):
-    run, page = rich
     ranks = rank_methods(run.cube, MODEL, "roc-auc", "region:brain")
     assert f"critical difference {ranks.critical_difference:.2f}" in page.text
     for key, rank in zip(ranks.keys, ranks.ranks, strict=True):
@@ -131,7 +121,7 @@ def test_rank_plot_shows_mean_ranks_cliques_and_the_critical_difference(rich):
     assert f"{ranks.clusters} clusters: Friedman test" in page.text
 
 
-def test_undefined_values_stand_in_cells_or_over_the_column(rich):
+def test_undefined_values_and_means_over_classes_are_shown(rich, tmp_path):
     run, page = rich
     table = means_table(run, MODEL, "region:brain", ["relevance-mass", "roc-auc"])
     assert [head.undefined for head in table.heads] == [2, 2]
@@ -139,9 +129,6 @@ def test_undefined_values_stand_in_cells_or_over_the_column(rich):
     assert cells.pop("lrp-z") == 5
     assert set(cells.values()) == {0}
     assert "5 undefined" in page.text.partition("see the reasons")[2]
-
-
-def test_means_over_classes_are_shown_where_they_differ(tmp_path):
     path = make_run(tmp_path / "run", metrics=("roc-auc",), variants=("region:image",), undefined=False, **SMALL)
     assert "all classes have equal weight" not in read(report([path])).text
     with edited_scores(path) as rows:
@@ -157,7 +144,7 @@ def test_means_over_classes_are_shown_where_they_differ(tmp_path):
     assert f"{row.mean_per_class:.3f} mean {row.mean:.3f}" in text
 
 
-def test_the_held_effect_and_the_share_at_each_tolerance_are_shown(tmp_path):
+def test_certificates_are_shown_of_trainings_together_or_why_there_are_none(tmp_path):
     path = make_run(tmp_path / "run", metrics=("roc-auc",), coverage=0.5, **SMALL)
     with edited_record(path) as record:
         record["certificates"]["redraws"] = 59
@@ -166,6 +153,21 @@ def test_the_held_effect_and_the_share_at_each_tolerance_are_shown(tmp_path):
     assert "on at most 35 % of all backgrounds" in new
     assert "50 % 50 % 12 % –" in new  # noqa: RUF001
     assert "Training seed 25 % 100 % perlin-lesions lesion-cnn 0 50 % 88 %" in new
+    path = make_run(tmp_path / "run", metrics=("roc-auc",), **SMALL)
+    assert "cannot be rendered again: no recipes" in read(report([path])).text
+    with edited_record(path) as record:
+        record["certificates"]["models"] = [{"name": "x"}]
+    with pytest.raises(SalgenError, match=re.escape("no entry 'certificates.models.seed'")):
+        report([path])
+    path = make_run(tmp_path / "run", metrics=("roc-auc",), seeds=2, coverage=0.25, **SMALL)
+    with edited_record(path) as record:
+        record["certificates"]["models"][1] |= {"coverage": 0.1, "needed": {"lesion_1": 0.6, "lesion_2": None}}
+    (both,) = by_model(reliance_lines(read_runs([path])[0]))
+    assert (both["seeds"], both["coverage"]) == ([0, 1], (0.1, 0.25))
+    assert both["needed"] == {"lesion_1": (0.45, 0.6), "lesion_2": (0.125, 0.125)}
+    text = read(report([path])).text
+    assert "training seeds 0, 1, on perlin-lesions : 10 % to 25 % of the images are certified" in text
+    assert "lesion_1 45 % to 60 %;" in text
 
 
 @pytest.mark.parametrize(("coverage", "withheld"), [(0.25, True), (0.5, False), (0.0, True)])
@@ -182,28 +184,7 @@ def test_no_method_is_best_where_the_model_does_not_rely_on_the_feature(tmp_path
     assert ("No image is certified." in text) == ("of which there are none here" in text) == (coverage == 0)
 
 
-def test_trainings_of_a_model_are_told_together(tmp_path):
-    path = make_run(tmp_path / "run", metrics=("roc-auc",), seeds=2, coverage=0.25, **SMALL)
-    with edited_record(path) as record:
-        record["certificates"]["models"][1] |= {"coverage": 0.1, "needed": {"lesion_1": 0.6, "lesion_2": None}}
-    (both,) = by_model(reliance_lines(read_runs([path])[0]))
-    assert (both["seeds"], both["coverage"]) == ([0, 1], (0.1, 0.25))
-    assert both["needed"] == {"lesion_1": (0.45, 0.6), "lesion_2": (0.125, 0.125)}
-    text = read(report([path])).text
-    assert "training seeds 0, 1, on perlin-lesions : 10 % to 25 % of the images are certified" in text
-    assert "lesion_1 45 % to 60 %;" in text
-
-
-def test_runs_without_certificates_say_why(tmp_path):
-    path = make_run(tmp_path / "run", metrics=("roc-auc",), **SMALL)
-    assert "cannot be rendered again: no recipes" in read(report([path])).text
-    with edited_record(path) as record:
-        record["certificates"]["models"] = [{"name": "x"}]
-    with pytest.raises(SalgenError, match=re.escape("no entry 'certificates.models.seed'")):
-        report([path])
-
-
-def test_calls_that_differ_in_one_number_make_curves():
+def test_calls_that_differ_in_one_number_make_curves_to_scale(rich):
     calls = ["iou", "iou:threshold=0.25", "roc-auc", "roar:fraction=0.9", "roar:fraction=0.1", "kar:fraction=0.1"]
     assert list(parameter_groups(calls)) == [
         ("iou", "threshold", {0.25: "iou:threshold=0.25", 0.5: "iou"}),
@@ -211,9 +192,6 @@ def test_calls_that_differ_in_one_number_make_curves():
     ]
     sensitivity = ["max-sensitivity:radius=0.1", "max-sensitivity:radius=0.2,norm=rms", "max-sensitivity:radius=0.3"]
     assert [list(calls) for _, _, calls in parameter_groups(sensitivity)] == [[0.1, 0.3]]
-
-
-def test_curves_are_drawn_to_scale(rich):
     run, page = rich
     (found,) = all_curves(run, MODEL, means_table(run, MODEL, "region:brain", ["roc-auc"]))
     assert (found.metric, found.parameter, found.values) == ("iou", "threshold", [0.25, 0.5, 0.75])

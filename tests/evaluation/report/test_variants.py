@@ -85,13 +85,10 @@ def section(runs):
     return variants_figure(variants, Study("t", "r", "m-gt", PAPER, (), (variants,)))
 
 
-def test_a_method_that_a_variant_lacks_has_no_map_and_no_score(tmp_path):
+def test_a_method_that_a_variant_lacks_has_no_score_and_the_sample_is_the_first_that_all_kept(tmp_path):
     shown = section(made(tmp_path, methods=("gradient", "input-x-gradient", "random", "oracle")))
     cells = [row.cells[2] for row in shown.rows]
     assert [(bool(picture.url), math.isnan(score)) for picture, score in cells] == [(True, False), (False, True)]
-
-
-def test_the_sample_is_the_first_that_all_variants_kept(tmp_path):
     runs = made(tmp_path)
     with edited_gallery(runs["moved"]) as data:
         data["ids"] = np.array(["test_moved-000009", "test_moved-000003", "test_moved-000001", "test_moved-000002"])

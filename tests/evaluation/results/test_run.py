@@ -35,7 +35,7 @@ def learnt(monkeypatch):
     monkeypatch.setattr("salgen.evaluation.results.run.no_verdict", lambda *_: "")
 
 
-def test_tables_equal_the_files(run):
+def test_tables_and_means_equal_the_files(run, tmp_path):
     assert run.scores.equals(pq.read_table(run.path / "scores.parquet").to_pandas())
     assert run.predictions.equals(pq.read_table(run / "predictions.parquet").to_pandas())
     assert run.certificates.equals(pq.read_table(run / "certificates.parquet").to_pandas())
@@ -48,9 +48,13 @@ def test_tables_equal_the_files(run):
             held = ["" if pd.isna(value) else value for value in table[column]]
             read = [type(value)(text) if text else "" for value, text in zip(held, written, strict=True)]
             assert read == held
-
-
-def test_a_text_that_was_marked_as_no_formula_is_read_as_it_was(run, tmp_path):
+    scores = run.scores
+    for metric in METRICS:
+        variant = run.record.headline_variant if metric != "idr" else "whole image"
+        chosen = scores[(scores.metric == metric) & (scores.variant == variant)]
+        for method in CALLS:
+            expected = chosen[chosen.method == method]["value"].mean()
+            assert run.means.loc[method, metric] == pytest.approx(expected, nan_ok=True)
     (tmp_path / "run.json").write_bytes((run / "run.json").read_bytes())
     text = (run / "summary.csv").read_text(encoding="utf-8")
     (tmp_path / "summary.csv").write_text(text.replace("gradient", "'=gradient"), encoding="utf-8")
@@ -60,17 +64,7 @@ def test_a_text_that_was_marked_as_no_formula_is_read_as_it_was(run, tmp_path):
     pd.testing.assert_frame_equal(table, run.summary)
 
 
-def test_means_are_those_of_the_scores(run):
-    scores = run.scores
-    for metric in METRICS:
-        variant = run.record.headline_variant if metric != "idr" else "whole image"
-        chosen = scores[(scores.metric == metric) & (scores.variant == variant)]
-        for method in CALLS:
-            expected = chosen[chosen.method == method]["value"].mean()
-            assert run.means.loc[method, metric] == pytest.approx(expected, nan_ok=True)
-
-
-def test_the_best_are_those_of_the_page(run, learnt):
+def test_the_best_are_those_of_the_page_and_the_recommendation_says_how_far_the_mask_counts(run, learnt):
     (tables,) = read_runs([run])
     for samples in ("all", "correct"):
         page = verdict(tables, "lesion-cnn", "average-precision", samples)
@@ -78,16 +72,28 @@ def test_the_best_are_those_of_the_page(run, learnt):
         assert found == [call for call, _ in (*page.winners, *page.tied)]
     assert set(run.best()) <= set(CALLS)
     assert run.best() == run.best("roc-auc", variant=run.record.headline_variant, model="lesion-cnn")
+    (line,) = run.record.certificates.models
+    assert f"The network relies on the mask for {line.coverage:.0%} of the images." in str(run.choose())
 
 
-def test_no_method_is_the_best_on_a_model_that_has_not_learnt(run):
+def test_without_learning_no_method_is_best_and_the_recommended_one_has_the_largest_mean(run):
     (tables,) = read_runs([run])
     assert console.no_verdict(tables, "lesion-cnn")
     with pytest.warns(SalgenWarning, match="no method can be judged by it"):
         assert run.best() == []
+    found = run.choose()
+    rows = run.scores.query(f"metric == 'average-precision' and variant == '{run.record.headline_variant}'")
+    means = rows.groupby("method")["value_worst_case"].mean()
+    floors = found.table.index[found.table["floor"]]
+    assert set(found.table.index) == set(means.index) - {"oracle", "oracle-7x7", "oracle-edges"}
+    assert found.method == means[CALLS].idxmax()
+    assert found.table["mean"].to_dict() == pytest.approx(means[found.table.index].to_dict())
+    assert {"center", "random"} <= set(floors)
+    assert found.table["images"].unique().tolist() == [run.record.samples["with_mask"]]
+    assert "Do not believe it yet: the model has not learnt the task" in str(found)
 
 
-def test_two_methods_are_compared_in_either_order(run):
+def test_two_methods_are_compared_in_either_order_and_found_without_parameters(run, monkeypatch):
     first, second = run.compare(*CALLS), run.compare(*CALLS[::-1])
     chosen = run.scores[(run.scores.metric == "roc-auc") & (run.scores.variant == run.record.headline_variant)]
     values = [chosen[chosen.method == call].set_index("sample_id")["value_worst_case"] for call in CALLS]
@@ -96,9 +102,6 @@ def test_two_methods_are_compared_in_either_order(run):
     assert second.difference == -first.difference
     assert second.win_share == pytest.approx(1 - first.win_share)
     assert (first.p_holm, first.n_samples) == (second.p_holm, second.n_samples)
-
-
-def test_a_method_is_found_without_its_parameters(run, monkeypatch):
     full = "lrp-alpha-beta:alpha=1,beta=0"
     assert run.compare("gradient", "lrp-alpha-beta") == run.compare("gradient", full)
     assert run.maps("lrp-alpha-beta").method == full
@@ -106,7 +109,7 @@ def test_a_method_is_found_without_its_parameters(run, monkeypatch):
         run._method("rise", ["gradient", "rise:n=2", "rise:n=3"])
 
 
-def test_maps_are_those_that_explain_gives(run):
+def test_maps_are_those_that_explain_gives_or_said_to_be_missing(run, tmp_path):
     data = salgen.load(run.path.parent / "lesions", "test")
     scored = [data[index] for index in range(len(data)) if data[index]["mask"].any()]
     model = load_checkpoint(run / "lesion-cnn-seed0")
@@ -117,6 +120,11 @@ def test_maps_are_those_that_explain_gives(run):
     np.testing.assert_allclose(np.asarray(maps), np.asarray(expected), atol=1e-6)
     for name in ("reduction", "signed", "native_resolution"):
         assert getattr(maps, name) == getattr(expected, name)
+    rescored = salgen.rescore(run, metrics=["iou"], out=tmp_path / "rescored")
+    assert isinstance(rescored, salgen.Run)
+    assert isinstance(rescored.summary, pd.DataFrame)
+    with pytest.raises(SalgenError, match=r"holds no maps of gradient: evaluate with keep_maps=True"):
+        rescored.maps("gradient")
 
 
 def test_the_plot_shows_means_and_intervals_in_order(run):
@@ -131,7 +139,7 @@ def test_the_plot_shows_means_and_intervals_in_order(run):
 
 
 @pytest.mark.parametrize("width", [3.3, 6.9])
-def test_a_plot_has_title_axis_and_legend_and_nothing_is_cut(run, width):
+def test_a_plot_has_title_axis_and_legend_and_is_saved_whole_in_inches_and_the_same_bytes(run, width, tmp_path):
     figure = run.plot(width=width).figure
     (axes,), (legend,) = figure.axes, figure.legends
     assert axes.get_title(loc="right").replace("\n", " ").startswith("lesions, lesion-cnn: ")
@@ -141,10 +149,6 @@ def test_a_plot_has_title_axis_and_legend_and_nothing_is_cut(run, width):
     drawn = figure.get_tightbbox()
     assert min(drawn.x0, drawn.y0) >= 0
     assert (drawn.x1 <= width, drawn.y1 <= figure.get_figheight()) == (True, True)
-
-
-@pytest.mark.parametrize("width", [3.3, 6.9])
-def test_plots_are_saved_with_truetype_fonts_in_inches_and_the_same_bytes(run, tmp_path, width):
     pdf = run.save_plot(tmp_path / "plot.pdf", width=width).read_bytes()
     (box,) = re.findall(rb"/MediaBox \[([^]]*)\]", pdf)
     assert float(box.split()[2]) == pytest.approx(72 * width)
@@ -207,31 +211,3 @@ def test_a_run_stands_for_its_folder(run, tmp_path, monkeypatch):
 def test_wrong_names_are_one_line(run, ask, words):
     with pytest.raises(SalgenError, match=words):
         ask(run)
-
-
-def test_what_a_run_does_not_hold(run, tmp_path):
-    rescored = salgen.rescore(run, metrics=["iou"], out=tmp_path / "rescored")
-    assert isinstance(rescored, salgen.Run)
-    assert isinstance(rescored.summary, pd.DataFrame)
-    with pytest.raises(SalgenError, match=r"holds no maps of gradient: evaluate with keep_maps=True"):
-        rescored.maps("gradient")
-
-
-def test_the_recommended_method_has_the_largest_mean_of_one_training(run):
-    found = run.choose()
-    rows = run.scores[
-        (run.scores["metric"] == "average-precision") & (run.scores["variant"] == run.record.headline_variant)
-    ]
-    means = rows.groupby("method")["value_worst_case"].mean()
-    floors = found.table.index[found.table["floor"]]
-    assert set(found.table.index) == set(means.index) - {"oracle", "oracle-7x7", "oracle-edges"}
-    assert found.method == means[CALLS].idxmax()
-    assert found.table["mean"].to_dict() == pytest.approx(means[found.table.index].to_dict())
-    assert {"center", "random"} <= set(floors)
-    assert found.table["images"].unique().tolist() == [run.record.samples["with_mask"]]
-    assert "Do not believe it yet: the model has not learnt the task" in str(found)
-
-
-def test_the_recommendation_says_how_far_the_network_relies_on_the_mask(run, learnt):
-    (line,) = run.record.certificates.models
-    assert f"The network relies on the mask for {line.coverage:.0%} of the images." in str(run.choose())

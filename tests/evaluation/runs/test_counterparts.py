@@ -84,7 +84,7 @@ def test_values_are_those_of_explain_and_score(contrast, data, positives, metric
     assert found["reason"].tolist() == expected.reasons[name]
 
 
-def test_maps_are_compared_with_those_of_a_model_of_permuted_labels(permuted, positives):
+def test_maps_are_compared_with_those_of_a_model_trained_alike_on_permuted_labels(permuted, positives):
     models = [load_checkpoint(path / "lesion-cnn-seed0").classifier for path in (permuted, permuted / PERMUTED)]
     images = [sample["image"] for sample in positives]
     own, other = (maps_of(model, positives, images) for model in models)
@@ -92,9 +92,6 @@ def test_maps_are_compared_with_those_of_a_model_of_permuted_labels(permuted, po
     expected = salgen.score(own, None, metric, shuffled_maps=other)[metric]
     found = found_for(permuted, metric, [sample["id"] for sample in positives])
     assert np.allclose(found["value"], expected, rtol=1e-5, atol=1e-7)
-
-
-def test_the_model_of_permuted_labels_is_trained_as_the_first(permuted):
     first, other = read_card(permuted / "lesion-cnn-seed0"), read_card(permuted / PERMUTED / "lesion-cnn-seed0")
     assert other.settings == {**first.settings, "labels": "permuted"}
     assert other.seed == first.seed
@@ -129,25 +126,18 @@ def test_a_call_asks_again_as_the_map_was_asked(data, permuted, positives):
         assert not np.array_equal(again, salgen.explain(model, images, targets, method=method).values.numpy())
 
 
-def test_a_group_says_what_it_leaves_out(data, permuted, tmp_path):
+def test_what_is_left_out_a_wrong_source_and_another_data_set_are_said(data, permuted, tmp_path):
     how = {"model": permuted / "lesion-cnn-seed0", "methods": ["gradient"], "limit": 4, "out": tmp_path / "run"}
-    with pytest.warns(SalgenWarning, match="left out of contrast: mcr, mcs, which take a second model"):
-        evaluate(data, metrics=["contrast"], **how)
-
-
-def test_another_data_sets_run_is_not_overwritten(data, permuted, tmp_path):
-    other = salgen.make("perlin-lesions", tmp_path / "other", splits={"test": 6}, parameters=QUICK, seed=1)
-    before = (permuted / "scores.parquet").read_bytes()
-    with pytest.raises(SalgenError, match=r"experiment \(data set data there, other here; .*: give another folder"):
-        evaluate(other, model=permuted / "lesion-cnn-seed0", methods=["gradient"], out=permuted)
-    assert (permuted / "scores.parquet").read_bytes() == before
-
-
-def test_a_wrong_source_is_an_error_before_any_work(data, permuted, tmp_path):
-    how = {"model": permuted / "lesion-cnn-seed0", "methods": ["gradient"], "out": tmp_path / "run"}
     with pytest.raises(SalgenError, match="nowhere"):
         evaluate(data, source=str(tmp_path / "nowhere"), **how)
     assert not (tmp_path / "run").exists()
+    with pytest.warns(SalgenWarning, match="left out of contrast: mcr, mcs, which take a second model"):
+        evaluate(data, metrics=["contrast"], **how)
+    other = salgen.make("perlin-lesions", tmp_path / "other", splits={"test": 6}, parameters=QUICK, seed=1)
+    before = (permuted / "scores.parquet").read_bytes()
+    with pytest.raises(SalgenError, match=r"experiment \(data set data there, other here; .*: give another folder"):
+        evaluate(other, **{**how, "limit": None, "out": permuted})
+    assert (permuted / "scores.parquet").read_bytes() == before
 
 
 def test_twins_must_be_stored(data, tmp_path):

@@ -77,12 +77,14 @@ def test_functions_and_classes_are_metrics_of_a_run(data, folder):
     assert "not re-runnable" in again.record.own_metrics[1].reference
 
 
-def test_an_edited_function_is_computed_again(data, folder, monkeypatch):
+def test_an_edited_function_is_computed_again_and_workers_import_it(data, folder, monkeypatch):
     run = evaluated(data, folder / "run", ["my_metrics:error"])
     first = rows(run.path)
     write_modules(folder, monkeypatch, my_metrics=METRICS.replace("mean()", "mean() + 1"))
     again = rows(evaluated(data, run.path, "my_metrics:error").path)
     assert np.allclose(again.value, first.value + 1, equal_nan=True)
+    with pytest.raises(SalgenError, match=r"metric 'mine': workers cannot import the function .*<lambda>"):
+        evaluated(data, folder / "other", {"mine": lambda values, mask: 0}, executor="ray")
 
 
 @pytest.mark.parametrize(
@@ -101,11 +103,6 @@ def test_an_edited_function_is_computed_again(data, folder, monkeypatch):
 def test_what_is_wrong_with_one_is_one_line(data, folder, metrics, says):
     with pytest.raises(SalgenError, match=says):
         evaluated(data, folder / "run", metrics)
-
-
-def test_workers_import_a_metric(data, folder):
-    with pytest.raises(SalgenError, match=r"metric 'mine': workers cannot import the function .*<lambda>"):
-        evaluated(data, folder / "run", {"mine": lambda values, mask: 0}, executor="ray")
 
 
 def test_the_command(data, folder, capsys):

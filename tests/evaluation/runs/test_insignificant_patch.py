@@ -118,7 +118,7 @@ def test_a_networks_logits_are_the_twins_and_the_patch_is_seen():
     assert found.faults == [""] * 5
 
 
-def test_a_patch_does_not_depend_on_its_batch():
+def test_a_patch_does_not_depend_on_its_batch_and_nothing_is_not_seen():
     twins, images = twins_and_images(4)
     images[:, :, 0, 0] = 0.0  # what is not in the mask is not the patch's
     module = seeded_network()
@@ -129,9 +129,16 @@ def test_a_patch_does_not_depend_on_its_batch():
     assert np.array_equal(together, patched(module, images, twins).images)
     in_parts = patched(module, images, twins, max_memory=1e-9).images
     assert np.array_equal(in_parts, alone)
+    twins, _ = twins_and_images(2)
+    found = patched(seeded_network(), twins, twins)
+    assert np.array_equal(found.images, twins)
+    assert found.seen.tolist() == [0.0, 0.0]
+    assert found.faults == [PATCH_VANISHED] * 2
+    twins, images = twins_and_images(0)
+    assert len(patched(seeded_network(), images, twins).images) == 0
 
 
-def test_a_patch_that_stays_seen_by_the_model_matters():
+def test_a_patch_that_stays_seen_by_the_model_matters_and_one_that_has_to_become_the_twin_vanishes():
     """A pixel of which the model wants to see a value that it cannot have."""
 
     bounded = Of(lambda x: opposed(pixel(x).detach() * 50 - 25 + 0 * x.sum(dim=(1, 2, 3))))
@@ -140,6 +147,13 @@ def test_a_patch_that_stays_seen_by_the_model_matters():
     found = patched(bounded, images, twins)
     assert found.faults == [PATCH_MATTERS] * 3
     assert (found.change > MOST_CHANGE).all()
+    twins, _ = twins_and_images(3, channels=1)
+    twins[:, 0, 3, 5] = 0.8  # the class
+    images = np.where(PLACE, twins + np.float32(0.2), twins)
+    found = patched(Of(lambda x: x[:, 0, 3:11, 5:13].flatten(1)), images, twins)
+    assert found.faults == [PATCH_VANISHED] * 3
+    assert (found.change <= MOST_CHANGE).all()
+    assert (found.seen < 0.1 * LEAST_SEEN).all()
 
 
 def several(network):
@@ -178,26 +192,6 @@ def test_a_patch_matters_if_a_logit_changes_by_more_than_a_share_or_a_class_does
     assert found.faults == [PATCH_MATTERS if matters else ""]
 
 
-def test_a_patch_that_has_to_become_the_twin_vanishes():
-    """Where every pixel of the place has a logit of its own, nothing but the twin's pixels leaves them alone."""
-    twins, _ = twins_and_images(3, channels=1)
-    twins[:, 0, 3, 5] = 0.8  # the class
-    images = np.where(PLACE, twins + np.float32(0.2), twins)
-    found = patched(Of(lambda x: x[:, 0, 3:11, 5:13].flatten(1)), images, twins)
-    assert found.faults == [PATCH_VANISHED] * 3
-    assert (found.change <= MOST_CHANGE).all()
-    assert (found.seen < 0.1 * LEAST_SEEN).all()
-
-
-def test_nothing_is_not_seen():
-    """An image that is its twin has no feature, and a patch in place of none cannot be seen."""
-    twins, _ = twins_and_images(2)
-    found = patched(seeded_network(), twins, twins)
-    assert np.array_equal(found.images, twins)
-    assert found.seen.tolist() == [0.0, 0.0]
-    assert found.faults == [PATCH_VANISHED] * 2
-
-
 def test_a_model_without_gradient_is_refused_and_one_that_does_not_look_is_not():
     twins, images = twins_and_images(2, channels=1)
     with pytest.raises(SalgenError, match="takes gradients, and the output has none"):
@@ -205,8 +199,3 @@ def test_a_model_without_gradient_is_refused_and_one_that_does_not_look_is_not()
     blind = patched(Of(lambda x: torch.tensor([[1.0, 2.0]]).expand(len(x), 2)), images, twins)
     assert blind.faults == ["", ""]
     assert np.array_equal(blind.images, images)
-
-
-def test_none_of_no_images():
-    twins, images = twins_and_images(0)
-    assert len(patched(seeded_network(), images, twins).images) == 0

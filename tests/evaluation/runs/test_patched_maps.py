@@ -95,21 +95,14 @@ def test_values_are_those_of_explain_and_score(run, models, positives, metric, c
     assert np.allclose(found["value_worst_case"], expected, equal_nan=True)
 
 
-def test_there_are_both_values_and_an_undefined_one_is_no_fault_of_the_map(run):
+def test_patches_are_made_once_for_each_model_and_their_faults_are_kept(run, made, positives):
     table = rows(run).query("metric.isin(['iir', 'iir:of=paired'])")
     assert {0.0, 1.0} <= set(table["value"])
     assert set(table["reason"]) <= {"", *UNUSABLE_SAMPLE}
-
-
-def test_patches_are_made_once_for_each_model(run, made, positives):
-    """Not for each method, nor for each group of methods that are explained together."""
     assert len(made) == 2
     assert made[0][0] is not made[1][0]
     assert not np.array_equal(made[0][1].images, made[1][1].images)
     assert all(len(found.images) == len(positives) for _, found in made)
-
-
-def test_faults_are_kept_with_the_maps(run, positives):
     (folder,) = (run / "maps").iterdir()
     for kind in ("patched_maps", "paired_patched_maps"):
         kept = read_maps(folder / CALLS[0] / f"{kind}-00000.parquet")

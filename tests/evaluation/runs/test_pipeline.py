@@ -3,7 +3,7 @@
 import shutil
 import warnings
 import pytest
-from kept_runs import SETTINGS, make_data, scores
+from kept_runs import SETTINGS, scores
 import salgen
 from salgen.cli.main import main
 from salgen.errors import SalgenError, SalgenWarning
@@ -13,11 +13,6 @@ from salgen.evaluation.runs.pipeline import default_run
 from salgen.evaluation.runs.running import evaluate
 
 HOW = {"settings": SETTINGS, "n_trainings": 1, "limit": 12}
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory):
-    return make_data(tmp_path_factory.mktemp("folders"), name="data", train=16, val=8, test=16)
 
 
 @pytest.fixture(scope="module")
@@ -35,11 +30,14 @@ def columns(run):
     return set(looking), set(scores(run)["metric"])
 
 
-def test_methods_and_metrics_are_added_and_said(data, run):
+def test_methods_and_metrics_are_added_and_said_and_maps_stay_kept(data, run, tmp_path):
     with pytest.warns(SalgenWarning, match=r"run holds this experiment already: adding lrp-z, iou:threshold=0\.3$"):
         evaluate(data, methods=["lrp-z"], metrics=["iou:threshold=0.3"], out=run, **HOW)
     assert columns(run) == ({"gradient", "lrp-z"}, {"m-gt", "iou:threshold=0.3"})
     assert salgen.verify(run) == []
+    kept = evaluate(data, methods=["gradient"], metrics=["m-gt"], out=tmp_path / "kept", keep_maps=True, **HOW)
+    evaluate(data, methods=["lrp-z"], out=kept, **HOW)
+    assert {"gradient", "lrp-z"} <= {name.split("/")[2] for name in RunRecord.read(kept / RECORD).maps}
 
 
 def test_the_same_again_says_nothing_and_asks_for_the_same(data, run):
@@ -61,7 +59,6 @@ def test_a_call_of_a_record_has_all_its_parameters():
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"limit": 8}, "limit 12 there, 8 here"),
         ({"limit": None, "target": "pred"}, "limit 12 there, None here; target label there, pred here"),
         ({"n_trainings": 2}, "models lesion-cnn seed 0 there, lesion-cnn seed 0, lesion-cnn seed 1 here"),
         ({"split": "val"}, "split test there, val here"),
@@ -76,27 +73,15 @@ def test_another_experiment_is_refused_with_what_differs(data, run, change, says
     assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} == before
 
 
-def test_other_weights_are_another_experiment(data, run, tmp_path):
+def test_other_weights_and_training_settings_are_another_experiment(data, run, tmp_path):
     other = salgen.train(data, tmp_path / "lesion-cnn-seed0", settings=SETTINGS | {"epochs": 2}).path
     with pytest.raises(SalgenError, match=r"weights of seed 0 [0-9a-f]{12} there, [0-9a-f]{12} here"):
         evaluate(data, model=other, methods=["gradient"], limit=12, out=run)
-
-
-def test_other_training_settings_are_another_experiment(data, run):
     with pytest.raises(SalgenError, match=r"holds another training .*epochs"):
         evaluate(data, methods=["gradient"], out=run, **HOW | {"settings": SETTINGS | {"epochs": 2}})
 
 
-def test_replaced_nothing_of_the_earlier_run_stays(data, run):
-    (run / "stale").touch()
-    evaluate(data, methods=["lrp-z"], out=run, replace=True, **HOW | {"limit": 8, "settings": SETTINGS | {"epochs": 2}})
-    assert columns(run)[0] == {"lrp-z"}
-    assert RunRecord.read(run / RECORD).conventions["limit"] == 8
-    assert not (run / "stale").exists()
-    assert salgen.verify(run) == []
-
-
-def test_a_run_is_not_replaced_by_one_that_is_refused_or_needs_it(data, run):
+def test_a_run_is_replaced_as_a_whole_but_not_by_one_that_is_refused_or_needs_it(data, run):
     with pytest.raises(SalgenError, match="unknown parameter"):
         evaluate(data, methods=["gradient:x=1"], out=run, replace=True, **HOW)
     for second in ({}, {"paired_model": run / "lesion-cnn-seed0"}):
@@ -104,6 +89,12 @@ def test_a_run_is_not_replaced_by_one_that_is_refused_or_needs_it(data, run):
         with pytest.raises(SalgenError, match="holds the model, and would be removed"):
             evaluate(data, model=model, methods=["gradient"], out=run, replace=True, **second)
     assert (run / "scores.parquet").is_file()
+    (run / "stale").touch()
+    evaluate(data, methods=["lrp-z"], out=run, replace=True, **HOW | {"limit": 8, "settings": SETTINGS | {"epochs": 2}})
+    assert columns(run)[0] == {"lrp-z"}
+    assert RunRecord.read(run / RECORD).conventions["limit"] == 8
+    assert not (run / "stale").exists()
+    assert salgen.verify(run) == []
 
 
 @pytest.mark.parametrize("replace", [False, True])
@@ -114,27 +105,21 @@ def test_a_folder_that_is_no_run_is_left_alone(data, tmp_path, replace):
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
-def test_maps_stay_kept_when_a_run_is_extended(data, tmp_path):
-    kept = evaluate(data, methods=["gradient"], metrics=["m-gt"], out=tmp_path / "kept", keep_maps=True, **HOW)
-    evaluate(data, methods=["lrp-z"], out=kept, **HOW)
-    assert {"gradient", "lrp-z"} <= {name.split("/")[2] for name in RunRecord.read(kept / RECORD).maps}
-
-
-def test_default_names_tell_experiments_apart():
+def test_default_names_tell_experiments_apart_and_the_command_names_a_run_as_the_function_does(
+    data, monkeypatch, capsys
+):
     assert default_run("perlin", "scnn", {"split": None, "scale": "small"}).as_posix() == "runs/perlin-scnn"
     options = [{"scale": "demo"}, {"limit": 8}, {"split": "val"}, {"target": "no lesion"}, {"target": "no_lesion"}]
     names = [default_run("perlin", "scnn", given).name for given in options]
     assert names[:3] == ["perlin-scnn-scale-demo", "perlin-scnn-limit-8", "perlin-scnn-split-val"]
     assert len(set(names)) == len(names)
 
-
-def test_the_command_names_a_run_as_the_function_does(data, monkeypatch, capsys):
     def stop(*given):
         raise SalgenError(default_run(*given).as_posix())
 
     monkeypatch.setattr("salgen.evaluation.runs.running.default_run", stop)
     for given, name in (([], ""), (["--limit", "8"], "-limit-8")):
         assert main(["evaluate", str(data), *given]) == 2
-        assert capsys.readouterr().err == f"error: runs/data-lesion-cnn{name}\n"
-    with pytest.raises(SalgenError, match=r"^runs/data-lesion-cnn$"):
+        assert capsys.readouterr().err == f"error: runs/lesions-lesion-cnn{name}\n"
+    with pytest.raises(SalgenError, match=r"^runs/lesions-lesion-cnn$"):
         evaluate(data)

@@ -211,7 +211,7 @@ def test_a_job_holds_no_weights_and_gives_the_same_work(tmp_path, data, monkeypa
     assert 0 < again.plan.max_memory < 1e4
 
 
-def test_a_worker_gets_no_models_but_those_that_it_needs(tmp_path, data):
+def test_a_worker_gets_the_models_that_it_needs_and_files_of_its_own_device(tmp_path, data):
     runner = runner_of(data, tmp_path)
     first, second = runner.model, replace(runner.model, seed=1)
     plan = replace(runner.plan, models=[first, second], paired={0: first, 1: second}, shuffled={1: first})
@@ -221,9 +221,6 @@ def test_a_worker_gets_no_models_but_those_that_it_needs(tmp_path, data):
         ([second], {1: second}, {1: first}),
     ]
     assert plan.for_model(second).chunks == plan.chunks
-
-
-def test_files_by_workers_with_gpus_are_not_taken_for_those_of_a_cpu(tmp_path, data):
     cpu, gpu = runner_of(data, tmp_path), runner_of(data, tmp_path, device="cuda")
     assert cpu.device == "cpu"
     paths = [

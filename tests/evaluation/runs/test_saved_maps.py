@@ -1,15 +1,12 @@
 """Maps on disk: every bit comes back, names never clash, damage is said."""
 
 import re
-from dataclasses import replace
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from salgen.errors import SalgenError
-from salgen.evaluation.metrics.inputs.metric import PATCH_MATTERS
 from salgen.evaluation.runs.artifacts import saved_maps
 
 
@@ -46,24 +43,6 @@ def test_every_bit_comes_back(tmp_path_factory, values):
     assert saved_maps.key_of(path) == "a key"
 
 
-def test_faults_come_back(tmp_path):
-    path, maps = tmp_path / "a.parquet", kept(np.ones((3, 2, 2), dtype=np.float32))
-    saved_maps.write_maps(path, maps, "key")
-    assert saved_maps.read_maps(path).faults == {}
-    saved_maps.write_maps(path, replace(maps, faults={"test-000001": PATCH_MATTERS}), "key")
-    assert saved_maps.read_maps(path, ["test-000001"]).faults == {"test-000001": PATCH_MATTERS}
-
-
-def test_bytes_are_shuffled_and_compressed(tmp_path):
-    rows, columns = np.mgrid[0:64, 0:64] / 64
-    smooth = np.stack([np.sin(3 * rows + k) * columns for k in range(16)]).astype(np.float32)
-    saved_maps.write_maps(tmp_path / "a.parquet", kept(smooth), "key")
-    column = pq.ParquetFile(tmp_path / "a.parquet").metadata.row_group(0).column(4)
-    assert "BYTE_STREAM_SPLIT" in column.encodings
-    assert column.compression == "ZSTD"
-    assert column.total_compressed_size < smooth.nbytes
-
-
 def test_some_samples_in_another_order(tmp_path):
     values = np.arange(5 * 2 * 3, dtype=np.float32).reshape(5, 2, 3)
     saved_maps.write_maps(tmp_path / "a.parquet", kept(values, list("abcde")), "key")
@@ -96,11 +75,3 @@ def test_names_of_folders_are_plain_and_differ_where_calls_do(first, second):
     names = [saved_maps.folder_name(first), saved_maps.folder_name(second)]
     assert all(re.fullmatch(r"[A-Za-z0-9+_-][A-Za-z0-9.+_-]{0,100}", name) for name in names)
     assert (names[0].lower() == names[1].lower()) == (first == second)
-
-
-def test_a_plain_call_is_its_own_name():
-    assert saved_maps.folder_name("grad-cam++") == "grad-cam++"
-    assert saved_maps.folder_name("lrp-alpha-beta:alpha=1,beta=0").startswith("lrp-alpha-beta_alpha_1_beta_0-")
-    name = saved_maps.maps_name("lesion-cnn", 2, "gradient", "twin_maps", 3)
-    assert name == "maps/lesion-cnn-seed2/gradient/twin_maps-00003.parquet"
-    assert (saved_maps.method_folder(name), saved_maps.kind_of(name)) == ("gradient", "twin_maps")

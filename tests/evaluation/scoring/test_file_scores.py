@@ -63,7 +63,7 @@ def test_all_metrics_are_those_of_the_arrays(maps, masks, arrays, monkeypatch, t
     assert_equal(result.scores, salgen.score(*arrays, "all"))
 
 
-def test_acceptable_masks_and_order(arrays, tmp_path):
+def test_acceptable_masks_of_different_sizes_and_maps_of_one(arrays, tmp_path):
     """Two masks for each sample, of which the best counts; neither file names samples."""
     values, mask = arrays
     both = np.stack([mask, ~mask], axis=1)
@@ -72,6 +72,19 @@ def test_acceptable_masks_and_order(arrays, tmp_path):
     result = score_files(tmp_path / "maps.npy", tmp_path / "masks.npz", ["roc-auc", "iou"])
     assert_equal(result.scores, salgen.score(values, both, ["roc-auc", "iou"]))
     assert result.ids == [str(number) for number in range(7)]
+    rng = np.random.default_rng(1)
+    sizes = [(8, 9), (8, 9), (12, 10), (8, 9)]
+    raw = rng.normal(size=(4, 3, 4, 5)).astype(np.float32)
+    np.savez(tmp_path / "maps.npz", maps=raw, ids=np.array(IDS[:4]))
+    shown = [rng.random(size) < 0.4 for size in sizes]
+    np.savez(tmp_path / "masks.npz", **dict(zip(IDS, shown, strict=False)))
+    metrics = ["relevance-mass", "energy-pointing-game"]
+    result = score_files(tmp_path / "maps.npz", tmp_path / "masks.npz", metrics)
+    for number, mask in enumerate(shown):
+        summed = torch.from_numpy(raw[number].sum(axis=0))[None, None]
+        large = functional.interpolate(summed, mask.shape, mode="bilinear", align_corners=False)[0].numpy()
+        for name, values in salgen.score(large, mask[None], metrics).items():
+            assert result.scores[name][number] == pytest.approx(values[0], rel=1e-5)
 
 
 def test_class_folders_are_read_of_files_and_of_the_data_set_that_is_imported_from_them(tmp_path):
@@ -92,24 +105,60 @@ def test_class_folders_are_read_of_files_and_of_the_data_set_that_is_imported_fr
             score_files(tree / "maps", masks)
 
 
-def test_masks_of_different_sizes_and_maps_of_one(tmp_path):
-    """Each map is brought to its mask's size, bilinearly; channels are summed."""
-    rng = np.random.default_rng(1)
-    sizes = [(8, 9), (8, 9), (12, 10), (8, 9)]
-    raw = rng.normal(size=(4, 3, 4, 5)).astype(np.float32)
-    np.savez(tmp_path / "maps.npz", maps=raw, ids=np.array(IDS[:4]))
-    shown = [rng.random(size) < 0.4 for size in sizes]
-    np.savez(tmp_path / "masks.npz", **dict(zip(IDS, shown, strict=False)))
-    metrics = ["relevance-mass", "energy-pointing-game"]
-    result = score_files(tmp_path / "maps.npz", tmp_path / "masks.npz", metrics)
-    for number, mask in enumerate(shown):
-        summed = torch.from_numpy(raw[number].sum(axis=0))[None, None]
-        large = functional.interpolate(summed, mask.shape, mode="bilinear", align_corners=False)[0].numpy()
-        for name, values in salgen.score(large, mask[None], metrics).items():
-            assert result.scores[name][number] == pytest.approx(values[0], rel=1e-5)
+def test_the_command(maps, masks, arrays, tmp_path, capsys):
+    table = tmp_path / "scores.csv"
+    assert main(["score", str(maps), str(masks), "--metrics", "roc-auc,iou:threshold=0.3", "--out", str(table)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    scores = salgen.score(*arrays, ["roc-auc", "iou:threshold=0.3"])
+    assert lines[0] == f"{maps}: 7 maps; no model, hence no accuracy and no certificates of reliance"
+    low, high = mean_intervals(scores["roc-auc"][None, :, None], np.arange(7), np.zeros(1), np.ones(1))
+    expected = f"{scores['roc-auc'].mean():.3f} {low[0]:.3f} to {high[0]:.3f} 7"
+    assert lines[2].split() == ["roc-auc", "higher", *expected.split()]
+    assert lines[-2:] == [NOTE, f"scores: {table}"]
+    rows = list(csv.DictReader(table.open()))
+    assert [(row["sample_id"], row["metric"]) for row in rows] == [(name, metric) for metric in scores for name in IDS]
+    assert [float(row["value"]) for row in rows] == np.concatenate(list(scores.values())).tolist()
 
 
-def test_what_does_not_fit_is_said(maps, masks, arrays, tmp_path):
+def test_tables_hold_no_formulas_and_what_is_undefined_as_missing(tmp_path, maps, masks, arrays, capsys):
+    names = ["=cmd()", "-1+1", "@a"]
+    (tmp_path / "named").mkdir()
+    for name in names:
+        np.save(tmp_path / "named" / f"{name}.npy", np.eye(4))
+    result = score_files(tmp_path / "named", tmp_path / "named", ["iou"])
+    for suffix, read in ((".csv", pa_csv.read_csv), (".parquet", pq.read_table)):
+        result.write(tmp_path / f"scores{suffix}")
+        held = read(tmp_path / f"scores{suffix}")["sample_id"].to_pylist()
+        assert sorted(held) == sorted(f"'{name}" if suffix == ".csv" else name for name in names)
+    Image.fromarray(np.zeros((8, 9), dtype=np.uint8)).save(masks / f"{IDS[1]}.png")
+    table = tmp_path / "scores.parquet"
+    assert main(["score", str(maps), str(masks), "--metrics", "roc-auc", "--out", str(table)]) == 0
+    assert "undefined, roc-auc: 1 (empty mask)" in capsys.readouterr().out
+    rows = pq.read_table(table).to_pylist()
+    assert rows[1] == {
+        "sample_id": IDS[1],
+        "metric": "roc-auc",
+        "value": None,
+        "value_worst_case": None,
+        "reason": "empty_mask",
+    }
+    assert [row["value"] for row in rows[2:]] == salgen.score(*arrays, ["roc-auc"])["roc-auc"][2:].tolist()
+
+
+def test_faults_of_the_command_are_one_line_and_what_does_not_fit_is_said(maps, masks, tmp_path, capsys, arrays):
+    both = [str(maps), str(masks)]
+    for words, said in (
+        ([*both, "--out", "scores.txt"], "scores.txt: give a file in a folder that exists, ending in .csv"),
+        ([str(maps), str(tmp_path / "none")], "none does not exist: give a folder with a mask"),
+        ([str(maps)], "Missing argument 'MASKS'"),
+        ([*both, "--metrics", "insertion-auc"], "takes more than a map and a mask (image, model, target)"),
+    ):
+        assert main(["score", *words]) == 2
+        captured = capsys.readouterr()
+        assert said in captured.err
+        assert len(captured.err.splitlines()) == 1
+        assert captured.out == ""
+
     def refused(message, maps=maps, masks=masks, **given):
         with pytest.raises(SalgenError, match=message):
             score_files(maps, masks, **given)
@@ -130,66 +179,6 @@ def test_what_does_not_fit_is_said(maps, masks, arrays, tmp_path):
     refused(r"maps.npz holds 7 maps of no sample of .*masks.npy, such as img.0", masks=tmp_path / "masks.npy")
     (masks / f"{IDS[3]}.png").write_bytes(b"")
     refused(r"img.3.png: cannot be read as a picture", masks=masks)
-
-
-def test_the_command(maps, masks, arrays, tmp_path, capsys):
-    table = tmp_path / "scores.csv"
-    assert main(["score", str(maps), str(masks), "--metrics", "roc-auc,iou:threshold=0.3", "--out", str(table)]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    scores = salgen.score(*arrays, ["roc-auc", "iou:threshold=0.3"])
-    assert lines[0] == f"{maps}: 7 maps; no model, hence no accuracy and no certificates of reliance"
-    low, high = mean_intervals(scores["roc-auc"][None, :, None], np.arange(7), np.zeros(1), np.ones(1))
-    expected = f"{scores['roc-auc'].mean():.3f} {low[0]:.3f} to {high[0]:.3f} 7"
-    assert lines[2].split() == ["roc-auc", "higher", *expected.split()]
-    assert lines[-2:] == [NOTE, f"scores: {table}"]
-    rows = list(csv.DictReader(table.open()))
-    assert [(row["sample_id"], row["metric"]) for row in rows] == [(name, metric) for metric in scores for name in IDS]
-    assert [float(row["value"]) for row in rows] == np.concatenate(list(scores.values())).tolist()
-
-
-def test_names_of_files_are_no_formulas_in_a_table(tmp_path):
-    names = ["=cmd()", "-1+1", "@a"]
-    for folder in ("maps", "masks"):
-        (tmp_path / folder).mkdir()
-        for name in names:
-            np.save(tmp_path / folder / f"{name}.npy", np.eye(4))
-    result = score_files(tmp_path / "maps", tmp_path / "masks", ["iou"])
-    for suffix, read in ((".csv", pa_csv.read_csv), (".parquet", pq.read_table)):
-        result.write(tmp_path / f"scores{suffix}")
-        held = read(tmp_path / f"scores{suffix}")["sample_id"].to_pylist()
-        assert sorted(held) == sorted(f"'{name}" if suffix == ".csv" else name for name in names)
-
-
-def test_what_is_undefined_is_said_and_written_as_missing(maps, masks, arrays, tmp_path, capsys):
-    Image.fromarray(np.zeros((8, 9), dtype=np.uint8)).save(masks / f"{IDS[1]}.png")
-    table = tmp_path / "scores.parquet"
-    assert main(["score", str(maps), str(masks), "--metrics", "roc-auc", "--out", str(table)]) == 0
-    assert "undefined, roc-auc: 1 (empty mask)" in capsys.readouterr().out
-    rows = pq.read_table(table).to_pylist()
-    assert rows[1] == {
-        "sample_id": IDS[1],
-        "metric": "roc-auc",
-        "value": None,
-        "value_worst_case": None,
-        "reason": "empty_mask",
-    }
-    assert [row["value"] for row in rows[2:]] == salgen.score(*arrays, ["roc-auc"])["roc-auc"][2:].tolist()
-
-
-def test_faults_of_the_command_are_one_line(maps, masks, tmp_path, capsys):
-    both = [str(maps), str(masks)]
-    for words, said in (
-        ([*both, "--out", "scores.txt"], "scores.txt: give a file in a folder that exists, ending in .csv"),
-        ([*both, "--out", str(tmp_path / "no" / "s.csv")], "give a file in a folder that exists"),
-        ([str(maps), str(tmp_path / "none")], "none does not exist: give a folder with a mask"),
-        ([str(maps)], "Missing argument 'MASKS'"),
-        ([*both, "--metrics", "insertion-auc"], "takes more than a map and a mask (image, model, target)"),
-    ):
-        assert main(["score", *words]) == 2
-        captured = capsys.readouterr()
-        assert said in captured.err
-        assert len(captured.err.splitlines()) == 1
-        assert captured.out == ""
 
 
 def test_masks_of_more_than_two_levels_are_read_as_in_an_import(tmp_path):

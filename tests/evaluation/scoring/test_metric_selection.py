@@ -15,26 +15,15 @@ from salgen.parameters import call_text
 from salgen.registry import METRICS
 
 
-def test_alternatives_are_every_combination():
+def test_alternatives_are_every_combination_and_sweep_and_scale_set_what_the_call_does_not():
     chosen = choose_metrics("energy-pointing-game:within=box|mask,relative=true|false")
-    assert list(chosen) == [
-        "energy-pointing-game:relative=true",
-        "energy-pointing-game",
-        "energy-pointing-game:within=mask,relative=true",
-        "energy-pointing-game:within=mask",
-    ]
-
-
-def test_a_sweep_is_made_unless_the_call_sets_the_parameter():
-    assert list(choose_metrics(["roar"], scale="full")) == [f"roar:fraction={f}" for f in (0.1, 0.3)] + ["roar"] + [
-        f"roar:fraction={f}" for f in (0.7, 0.9)
-    ]
+    ends = (":relative=true", "", ":within=mask,relative=true", ":within=mask")
+    assert list(chosen) == [f"energy-pointing-game{end}" for end in ends]
+    ends = (":fraction=0.1", ":fraction=0.3", "", ":fraction=0.7", ":fraction=0.9")
+    assert list(choose_metrics(["roar"], scale="full")) == [f"roar{end}" for end in ends]
     assert list(choose_metrics(["roar:fraction=0.2"], scale="full")) == ["roar:fraction=0.2"]
     assert list(choose_metrics(["roar:fraction=0.2|0.4"], scale="full")) == ["roar:fraction=0.2", "roar:fraction=0.4"]
     assert list(choose_metrics("roar")) == ["roar"]
-
-
-def test_the_scale_sets_what_the_call_does_not():
     assert list(choose_metrics(["max-sensitivity:norm=l2"], scale="demo")) == ["max-sensitivity:samples=5"]
     assert list(choose_metrics(["max-sensitivity:norm=l2"], scale="full")) == ["max-sensitivity"]
     assert list(choose_metrics(["max-sensitivity:norm=l2,samples=7"], scale="demo")) == ["max-sensitivity:samples=7"]
@@ -55,12 +44,9 @@ def test_groups_hold_what_can_be_computed():
     assert all(metric.needs <= {"mask"} for metric in choose_metrics("localization", ["mask"]).values())
 
 
-def test_every_call_gives_its_metric_back():
+def test_every_call_gives_its_metric_back_and_an_unknown_name_the_nearest():
     for metric in choose_metrics(["all"], {*HOW_TO_GIVE, "training"}, "full").values():
         assert choose_metrics(call_text(metric)) == {call_text(metric): metric}
-
-
-def test_an_unknown_name_is_an_error_with_the_nearest():
     with pytest.raises(SalgenError, match="did you mean 'iou'"):
         choose_metrics("iuo")
     with pytest.raises(SalgenError, match="did you mean 'faithfulness'"):

@@ -5,13 +5,10 @@ from scipy.stats import binom
 from salgen.evaluation.statistics.accuracy import accuracy_interval, near_chance, too_few_to_tell
 
 
-def test_accuracy_interval_at_the_end_is_the_closed_form():
+def test_accuracy_interval_leaves_the_stated_tails():
     low, high = accuracy_interval(1.0, 50)
     assert low == pytest.approx(0.025 ** (1 / 50))
     assert high == 1.0
-
-
-def test_accuracy_interval_leaves_the_stated_tails():
     low, high = accuracy_interval(0.8, 40)
     assert binom.sf(31, 40, low) == pytest.approx(0.025)
     assert binom.cdf(32, 40, high) == pytest.approx(0.025)

@@ -75,12 +75,18 @@ def test_numbers_of_each_pair_are_those_of_loops(seeds):
     np.testing.assert_allclose([row.p_holm for row in found], holm(np.array([row.p_value for row in found])))
 
 
-def test_two_trainings_give_no_verdict():
+def test_verdicts_but_none_of_two_trainings():
     """They differ by much or by little by chance: simulated, .158 of families of like methods had a difference."""
     found = compare(scores(seeds=(0, 5)))
     assert np.isnan([(row.p_value, row.p_holm) for row in found]).all()
     assert {row.n_trainings for row in found} == {2}
     assert not any(row.significant() for row in found)
+    found = compare(scores())
+    best, floor = ("grad-cam", "sum"), ("sobel", "sum")
+    assert indistinguishable(found, best) == []
+    assert indistinguishable(found, ("gradient", "sum")) == [("smoothgrad", "sum")]
+    assert not_better(found, floor) == []
+    assert not_better(found, ("smoothgrad", "sum")) == [("gradient", "sum"), ("sobel", "sum")]
 
 
 def test_a_low_value_can_be_the_better_one():
@@ -107,21 +113,21 @@ def test_scores_that_differ_by_rounding_are_half_a_win():
     assert whole.better is None
 
 
-def test_verdicts():
-    found = compare(scores())
-    best, floor = ("grad-cam", "sum"), ("sobel", "sum")
-    assert indistinguishable(found, best) == []
-    assert indistinguishable(found, ("gradient", "sum")) == [("smoothgrad", "sum")]
-    assert not_better(found, floor) == []
-    assert not_better(found, ("smoothgrad", "sum")) == [("gradient", "sum"), ("sobel", "sum")]
-
-
-def test_ceilings_are_in_no_family_and_one_method_is_compared_with_nothing():
+def test_ceilings_diagnostics_and_methods_without_values_are_not_compared():
     keys = [key for key, _ in family(cube_of(), "cnn", "roc-auc", IMAGE).keys]
     assert keys == ["gradient", "smoothgrad", "grad-cam", "sobel"]
     assert is_ceiling("oracle-7x7")
     assert not is_ceiling("sobel")
     assert compare(scores(methods=["gradient", "oracle"])) == []
+    rows = scores(metrics=["edge-correlation", "roc-auc"])
+    assert {one.metric for one in families(score_cube(pa.Table.from_pylist(rows)))} == {"roc-auc"}
+    table = scores()
+    for row in table:
+        if row["method"] == "sobel":
+            row["value"] = row["value_worst_case"] = math.nan
+    found = compare(table)
+    assert {row.n_samples for row in found} == {29}
+    assert len(found) == 3
 
 
 def test_a_family_alone_has_the_numbers_that_it_has_among_others():
@@ -130,21 +136,6 @@ def test_a_family_alone_has_the_numbers_that_it_has_among_others():
     assert len(together) == 4 * 6
     alone = compare(rows, "average-precision", "region:brain")
     assert [row for row in together if (row.metric, row.variant) == ("average-precision", "region:brain")] == alone
-
-
-def test_diagnostics_are_not_compared():
-    rows = scores(metrics=["edge-correlation", "roc-auc"])
-    assert {one.metric for one in families(score_cube(pa.Table.from_pylist(rows)))} == {"roc-auc"}
-
-
-def test_a_method_without_values_leaves_the_others_theirs():
-    table = scores()
-    for row in table:
-        if row["method"] == "sobel":
-            row["value"] = row["value_worst_case"] = math.nan
-    found = compare(table)
-    assert {row.n_samples for row in found} == {29}
-    assert len(found) == 3
 
 
 def test_effect_size_of_constant_differences():

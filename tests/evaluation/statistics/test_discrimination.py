@@ -48,7 +48,7 @@ def test_the_interval_is_what_a_grid_accepts(percent, m, n, effect):
     assert mirrored == pytest.approx((1 - high, 1 - low), abs=1e-7)
 
 
-def test_the_design_effect_is_the_variance_of_seeds_over_that_of_models():
+def test_the_design_effect_is_the_variance_of_seeds_over_that_of_models_and_one_without_a_group():
     random = np.random.default_rng(0)
     positive, negative = random.normal(1, 1, 6), random.normal(0, 1, 4)
     seeds = np.array([0, 1, 0, 1, 2, 2, 0, 1, 2, 2])
@@ -61,9 +61,6 @@ def test_the_design_effect_is_the_variance_of_seeds_over_that_of_models():
             of_seeds[seed] += part / len(own)
     assert found.design_effect == pytest.approx(max(1, 3 / 2 * np.sum(np.square(of_seeds)) / of_models))
     assert found.seeds == 3
-
-
-def test_without_a_group_nothing_is_said_and_one_training_has_an_interval():
     one = of([0.4], [0.2], [0, 0])
     assert one.design_effect == 1.0
     assert one.interval()[0] < 0.3

@@ -108,15 +108,12 @@ def test_runs_of_one_cell_are_pooled_and_splits_are_samples_of_their_own():
     assert pooled.size == {"clusters": 18, "samples": 18, "trainings": 1}
 
 
-def test_fewer_than_six_clusters_or_none_tell_nothing():
+def test_fewer_than_six_clusters_and_what_cannot_be_computed_without_one_tell_nothing():
     assert interval(estimate(drawn(5))) == (-inf, inf)
     assert interval(estimate(drawn(5)) - estimate(drawn(50), dataset="e")) == (-inf, inf)
     assert isnan(mean_estimate([scores([nan, nan])]).value)
     assert interval(Estimate(0.3)) == (0.3, 0.3)
     assert interval(estimate([0.25] * 8)) == (0.25, 0.25)
-
-
-def test_what_cannot_be_computed_without_a_cluster_tells_nothing():
     ratio = combined(
         lambda v: np.divide(v[:, 0], v[:, 1], out=np.full(len(v), nan), where=v[:, 1] != 0),
         [estimate(drawn(8)), estimate([0.0] * 7 + [1.0])],

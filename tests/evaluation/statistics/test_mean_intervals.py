@@ -57,16 +57,13 @@ def slow_studentised(clusters, draws):
     return [means.mean() - np.quantile(away, q) * error for q in (0.975, 0.025)]
 
 
-def test_of_a_bounded_score_it_equals_a_slow_loop():
+def test_of_a_bounded_and_of_an_unbounded_score_it_equals_a_slow_loop():
     rng = np.random.default_rng(1)
     clusters = np.sort(rng.integers(0, 12, 40))
     values = rng.beta(5, 2, 40)
     groups = [values[clusters == number].tolist() for number in np.unique(clusters)]
     found = intervals(values[None, :, None], clusters, 0.0, 1.0, guaranteed=True, draws=20_000).ravel()
     np.testing.assert_allclose(found, slow_gaffke(groups, 0.0, 1.0, 20_000), atol=4e-3)
-
-
-def test_of_an_unbounded_score_it_equals_a_slow_loop():
     rng = np.random.default_rng(2)
     values = rng.lognormal(size=60)
     groups = values.reshape(15, 4).tolist()
@@ -75,7 +72,16 @@ def test_of_an_unbounded_score_it_equals_a_slow_loop():
     np.testing.assert_allclose(found, expected, atol=0.03 * (expected[1] - expected[0]))
 
 
-def test_three_trainings_are_part_of_it_and_two_are_not():
+@pytest.mark.parametrize("trainings", [1, 3])
+@pytest.mark.parametrize("bounds", [(0.0, 1.0), (0.0, INFINITE)])
+def test_copies_of_a_sample_in_its_cluster_change_nothing(bounds, trainings):
+    """Ten scenes around one object are no more information than one, if all score alike."""
+    values = np.random.default_rng(3).random((trainings, 20, 2))
+    found = intervals(np.repeat(values, 10, axis=1), np.repeat(np.arange(20), 10), *bounds)
+    np.testing.assert_allclose(found, intervals(values, None, *bounds), rtol=1e-9)
+
+
+def test_three_trainings_with_values_are_part_of_it_and_two_are_not():
     values = np.random.default_rng(4).random((3, 30, 1)) + np.array([0.0, 0.5, 1.0])[:, None, None]
     over, given_models = (intervals(values, over_trainings=over).ravel() for over in (True, False))
     np.testing.assert_array_equal(intervals(values).ravel(), over)
@@ -84,9 +90,6 @@ def test_three_trainings_are_part_of_it_and_two_are_not():
     np.testing.assert_array_equal(intervals(two), intervals(two, over_trainings=False))
     error = np.std([0.0, 0.5, 1.0], ddof=1) / np.sqrt(3)  # the samples' noise is a tenth of that
     assert np.ptp(over) == pytest.approx(2 * t(2).ppf(0.975) * error, rel=0.15)
-
-
-def test_a_training_without_values_does_not_count():
     values = np.random.default_rng(6).random((4, 30, 2))
     values[2, :, 0] = np.nan
     expected = intervals(values[[0, 1, 3]][:, :, :1]), intervals(values[:, :, 1:])
@@ -94,7 +97,7 @@ def test_a_training_without_values_does_not_count():
 
 
 @pytest.mark.parametrize("bounds", [(0.0, 1.0), (-INFINITE, INFINITE)])
-def test_it_depends_neither_on_other_scores_nor_on_undefined_samples(bounds):
+def test_it_depends_neither_on_other_scores_nor_undefined_samples_nor_pieces_of_draws(bounds, monkeypatch):
     rng = np.random.default_rng(5)
     values = rng.random((2, 20, 3))
     alone = intervals(values[:, :, 1:2], None, *bounds)
@@ -102,10 +105,6 @@ def test_it_depends_neither_on_other_scores_nor_on_undefined_samples(bounds):
     np.testing.assert_allclose(intervals(values, None, *bounds)[:, 1:2], alone, rtol=1e-12)
     padded = np.concatenate([values[:, :7, 1:2], np.full((2, 4, 1), np.nan), values[:, 7:, 1:2]], axis=1)
     np.testing.assert_allclose(intervals(padded, None, *bounds), alone, rtol=1e-12)
-
-
-@pytest.mark.parametrize("bounds", [(0.0, 1.0), (-INFINITE, INFINITE)])
-def test_draws_come_in_pieces_that_bound_the_memory(bounds, monkeypatch):
     values = np.random.default_rng(7).random((1, 40, 2))
     whole = intervals(values, None, *bounds, draws=20_000)
     monkeypatch.setattr(mean_interval_module, "_BLOCK", 41 * 3000)
@@ -178,27 +177,3 @@ def test_it_moves_with_the_scores_and_holds_their_mean(values, scale, shift):
     np.testing.assert_allclose(moved, ends * scale + shift, atol=1e-6)
     assert ends[0] - 1e-9 <= values.mean() <= ends[1] + 1e-9
     assert -100 <= ends[0] <= ends[1] <= 100
-
-
-REPEATS = 1000
-SLACK = 3 * np.sqrt(0.05 * 0.95 / REPEATS)  # of the simulation itself
-
-
-def coverage(values, truth, clusters=None, **how):
-    low, high = intervals(values, clusters, draws=2000, **how)
-    return np.mean((low <= truth) & (truth <= high))
-
-
-@pytest.mark.parametrize(("trainings", "between"), [(1, 0.0), (3, 0.0), (3, 0.3), (5, 0.3)])
-@pytest.mark.parametrize(("clusters", "size"), [(100, 1), (40, 10), (15, 4)])
-def test_dependent_samples_and_trainings_are_covered(clusters, size, trainings, between):
-    """Seven tenths of the variance are common to a cluster."""
-    rng = np.random.default_rng(clusters)
-    common = np.repeat(rng.normal(size=(1, clusters, REPEATS)), size, axis=1)
-    values = np.sqrt(0.7) * common + np.sqrt(0.3) * rng.normal(size=(1, clusters * size, REPEATS))
-    values = values + between * rng.normal(size=(trainings, 1, REPEATS))
-    values = values + 0.3 * rng.normal(size=(trainings, clusters * size, REPEATS)) * (trainings > 1)
-    numbers = np.repeat(np.arange(clusters), size)
-    assert 0.93 - SLACK <= coverage(values, 0.0, numbers) <= 0.985 + SLACK * (trainings > 1)
-    if size > 1 and trainings == 1:
-        assert coverage(values, 0.0) < 0.85, "as if samples were independent"

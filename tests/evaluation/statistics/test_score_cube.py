@@ -54,7 +54,7 @@ def test_a_file_is_read_in_parts(tmp_path, monkeypatch, rows_at_once):
         np.testing.assert_equal(getattr(found, name), value)
 
 
-def test_every_row_stands_in_its_place():
+def test_every_row_stands_in_its_place_and_in_subsets():
     assert CUBE.scored.sum() == len(ROWS)
     assert CUBE.clusters.tolist() == [0, 0, 1, 1, 1, 2, 0]
     for row in ROWS:
@@ -65,6 +65,9 @@ def test_every_row_stands_in_its_place():
         assert (CUBE.target[sample], CUBE.correct[sample]) == (row["target"], row["correct"])
         assert CUBE.has_certificate[sample] == (row["certified"] is not None)
         assert CUBE.certified[sample] == bool(row["certified"])
+    assert CUBE.subsets == ["all", "correct", "certified"]
+    table = pa.Table.from_pylist([row | {"certified": None} for row in ROWS])
+    assert score_cube(table).subsets == ["all", "correct"]
 
 
 @pytest.mark.parametrize("subset", ["all", "correct", "certified"])
@@ -82,12 +85,6 @@ def test_restriction_leaves_just_the_subset(subset):
     expected = Counter((*place(row)[:4], row["reason"]) for row in kept if row["reason"])
     found = {(*key, name): count for key, names in cube.reasons.items() for name, count in names.items()}
     assert found == expected
-
-
-def test_subsets_exist_where_there_are_certificates():
-    assert CUBE.subsets == ["all", "correct", "certified"]
-    table = pa.Table.from_pylist([row | {"certified": None} for row in ROWS])
-    assert score_cube(table).subsets == ["all", "correct"]
 
 
 def test_wrong_is_the_share_of_the_samples_that_the_metric_is_scored_on():

@@ -103,7 +103,7 @@ def test_nothing_is_said_of_an_interval_that_is_not_there(metric):
     assert np.isnan([row.ci_low, row.ci_high, row.ci_low_worst_case, row.ci_high_worst_case]).all()
 
 
-def test_interval_of_the_worst_case_alone_is_described():
+def test_the_worst_case_has_the_guaranteed_interval_and_the_mean_a_usual_one_or_none():
     table = [
         dict(rows()[0], sample_id=f"s-{i}", cluster=f"c-{i}", metric="pointing-game", value=NAN, value_worst_case=0.0)
         for i in range(9)
@@ -112,9 +112,6 @@ def test_interval_of_the_worst_case_alone_is_described():
     assert np.isnan(row.ci_high)
     assert row.ci_high_worst_case == pytest.approx(1 - 0.025 ** (1 / 9), abs=0.02)
     assert row.interval == "clusters; of this one model"
-
-
-def test_the_worst_case_has_the_guaranteed_interval_and_the_mean_a_usual_one():
     values = np.random.default_rng(0).normal(0.885, 0.035, 52)
     table = [
         dict(rows()[0], sample_id=f"s-{i:02d}", cluster=f"c-{i:02d}", value=value, value_worst_case=value, reason="")
@@ -127,10 +124,13 @@ def test_the_worst_case_has_the_guaranteed_interval_and_the_mean_a_usual_one():
     assert (row.ci_low_worst_case, row.ci_high_worst_case) == pytest.approx(np.concatenate(ends).tolist(), abs=1e-9)
 
 
-def test_controls_are_normalised_to_zero_and_one_and_nothing_without_both():
+def test_controls_are_normalised_to_zero_and_one_by_the_same_samples():
     assert [summary_of(rows(), name).normalised for name in ("random", "oracle")] == [0.0, 1.0]
     for control in ("random", "oracle"):
         assert np.isnan(summary_of(rows(methods=["gradient", control]), "gradient").normalised)
+    nan = np.nan
+    score, random, oracle = [0.6, nan, 9.0, 9.0, 0.8], [0.5, 7, nan, 7, 0.5], [1.0, 7, 7, nan, 1]
+    assert normalised(*np.array([[score], [random], [oracle]])) == pytest.approx((0.7 - 0.5) / (1.0 - 0.5))
 
 
 @pytest.mark.parametrize(("seeds", "words"), [(2, "clusters; of these models"), (3, "trainings x clusters")])
@@ -147,16 +147,16 @@ def test_training_seeds_are_pooled_and_told_apart(seeds, words):
     assert [whole.ci_low, whole.ci_high] == pytest.approx(expected.tolist())
 
 
-def test_order_of_the_rows_does_not_matter():
+def test_order_of_the_rows_does_not_matter_and_models_and_variants_are_summarised_apart():
     table = pa.Table.from_pylist(rows((0, 1)))
     shuffled = table.take(np.random.default_rng(0).permutation(table.num_rows))
     key = lambda row: (row.method, row.training_seed)  # noqa: E731
     assert repr(sorted(summarised(table), key=key)) == repr(sorted(summarised(shuffled), key=key))
-
-
-def test_models_are_summarised_apart():
     found = summarised(pa.Table.from_pylist(rows(models=("cnn", "other"))))
     assert [row.model for row in found if row.method == "oracle"] == ["cnn", "cnn", "other", "other"]
+    both = rows() + [row | {"variant": "region:brain"} for row in rows(methods=["oracle"])]
+    found = summarised(pa.Table.from_pylist(both))
+    assert {(row.method, row.variant) for row in found if row.variant == "region:brain"} == {("oracle", "region:brain")}
 
 
 def test_classes_weigh_alike_in_the_mean_per_class():
@@ -192,12 +192,6 @@ def test_no_row_without_certificates_or_certified_samples():
     assert subset_of(table, "all").n == 2
 
 
-def test_what_is_scored_in_one_variant_only_has_no_row_in_the_other():
-    both = rows() + [row | {"variant": "region:brain"} for row in rows(methods=["oracle"])]
-    found = summarised(pa.Table.from_pylist(both))
-    assert {(row.method, row.variant) for row in found if row.variant == "region:brain"} == {("oracle", "region:brain")}
-
-
 def test_texts_of_a_table_are_no_formulas_and_numbers_stay_numbers():
     rows = [
         {"name": "=cmd()", "low": -0.5, "count": -3, "reasons": {"@a": 1}},
@@ -206,12 +200,6 @@ def test_texts_of_a_table_are_no_formulas_and_numbers_stay_numbers():
     text = csv_text(["name", "low", "count", "reasons"], rows)
     _, *lines = csv.reader(io.StringIO(text, newline=""))
     assert lines == [["'=cmd()", "-0.5", "-3", "'@a: 1"], ["a b", "", "0", ""]]
-
-
-def test_normalised_score_uses_the_same_samples():
-    nan = np.nan
-    score, random, oracle = [0.6, nan, 9.0, 9.0, 0.8], [0.5, 7, nan, 7, 0.5], [1.0, 7, 7, nan, 1]
-    assert normalised(*np.array([[score], [random], [oracle]])) == pytest.approx((0.7 - 0.5) / (1.0 - 0.5))
 
 
 @pytest.mark.parametrize(

@@ -29,13 +29,20 @@ def slow_interaction(scores):
     return total / ((S - 1) * (G - 1)) / (S * G)
 
 
-def test_the_variance_of_one_method_is_that_of_loops():
+def test_the_variance_of_one_method_is_that_of_loops_or_none():
     values = drawn(3, np.random.default_rng(0), own=0.4)
     found = training_variances(values, CLUSTERS)
     for method in range(3):
         scores = values[:, :, method]
         of_means = np.var([row.mean() for row in scores], ddof=1) / S
         assert found[method] == pytest.approx(max(of_means - slow_interaction(scores), 0.0))
+    values = drawn(3, np.random.default_rng(2), constant=(0, 1, 2))
+    assert not training_noise(values, CLUSTERS).error.any()
+    one = drawn(2, np.random.default_rng(3), own=1.0, constant=(1,))
+    noise = training_noise(one, CLUSTERS)
+    spread = np.var(one[:, :, 0].mean(axis=1), ddof=1) / S
+    assert noise.error[0, 1] ** 2 == pytest.approx(spread - slow_interaction(one[:, :, 0] - one[:, :, 1]))
+    assert noise.freedom[0, 1] == S - 1
 
 
 def slow_pooled(means, kind):
@@ -89,26 +96,13 @@ def test_pairs_of_a_method_that_varies_more_than_the_others_have_its_own_degrees
         assert found.freedom[a, b] == pytest.approx(S - 1 if a == 0 and spread > 1.0 else slow_pooled(means, kind)[1])
 
 
-def test_where_no_method_depends_on_the_training_there_is_none():
-    values = drawn(3, np.random.default_rng(2), constant=(0, 1, 2))
-    assert not training_noise(values, CLUSTERS).error.any()
-    one = drawn(2, np.random.default_rng(3), own=1.0, constant=(1,))
-    noise = training_noise(one, CLUSTERS)
-    spread = np.var(one[:, :, 0].mean(axis=1), ddof=1) / S
-    assert noise.error[0, 1] ** 2 == pytest.approx(spread - slow_interaction(one[:, :, 0] - one[:, :, 1]))
-    assert noise.freedom[0, 1] == S - 1
-
-
-def test_undefined_scores_are_left_out():
+def test_undefined_scores_and_trainings_without_values_are_left_out():
     values = drawn(3, np.random.default_rng(4), own=0.5)
     values[1, 7] = np.nan
     again = np.where(np.isnan(values), 123.0, values)
     again[1, 7] = np.nan
     np.testing.assert_array_equal(training_noise(values, CLUSTERS).error, training_noise(again, CLUSTERS).error)
     assert np.isfinite(training_variances(values, CLUSTERS)).all()
-
-
-def test_trainings_without_values_are_left_out():
     values = drawn(3, np.random.default_rng(5), own=0.5)
     values[0, :, 1] = np.nan
     values[1:, :, 2] = np.nan

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.metrics import roc_auc_score
 import salgen
+from salgen.cli.main import main
 from salgen.datasets.making import make
 from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
@@ -53,7 +54,7 @@ def found(folder):
     return detections(NAME, Dose.parse(DOSE, NAME), data, read_runs([place / "run" for place in places(folder)]))
 
 
-def test_images_are_the_same_at_all_doses(folder):
+def test_images_are_the_same_at_all_doses_and_shares_and_masses_those_of_the_runs(folder):
     splits = [open_dataset(place / "data", "test") for place in places(folder)]
     agreeing = [set(np.array(split.ids)[split.column("agrees") == 1]) for split in splits]
     shared = sorted(agreeing[0])
@@ -63,9 +64,6 @@ def test_images_are_the_same_at_all_doses(folder):
     assert np.array_equal(levels[0], levels[1])
     assert np.array_equal(levels[0], levels[2])
     assert found(folder).chance == 16 / 256
-
-
-def test_shares_and_masses_are_those_of_the_runs(folder):
     sweep, shared = found(folder), None
     for number, place in enumerate(places(folder)):
         split = open_dataset(place / "data", "test")
@@ -121,6 +119,15 @@ def test_the_verdict_names_the_best_method_and_counts_those_above_chance(folder)
     assert "All models are reliant" in replace(sweep, uses=reliant + 1.0).verdict
 
 
+def test_the_command_prints_the_table_of_a_finished_sweep(source, folder, capsys):
+    before = {name: (folder / name).read_bytes() for name in WRITTEN if name != "report.html"}
+    words = f"sweep {NAME} --dose {DOSE} --n-trainings 2 --scale demo --set side=4 --set keep=0.5 --set source={source}"
+    words += f" --methods gradient --training widths=4,4 --training epochs=1 --model scnn --out {folder}"
+    assert main(words.split()) == 0
+    assert capsys.readouterr().out.startswith((folder / "detection.csv").read_text(encoding="utf-8"))
+    assert {name: (folder / name).read_bytes() for name in before} == before
+
+
 def test_scale_full_has_twenty_trainings_and_what_is_asked_for_wins(source, tmp_path, monkeypatch):
     asked = []
 
@@ -143,7 +150,7 @@ def constructed():
     return np.array([0.0, 0.5, 1.0]), reliant, random.uniform(size=(3, 10)), random.uniform(size=(3, 10)) < 0.4
 
 
-def test_a_method_is_judged_by_all_pairs_of_models():
+def test_a_method_is_judged_by_all_pairs_of_models_with_a_mass():
     doses, reliant, mass, alarm = constructed()
     row, perfect, useless = (
         detection("m", "method", doses, reliant, of, alarm)
@@ -157,10 +164,6 @@ def test_a_method_is_judged_by_all_pairs_of_models():
     assert (perfect.auroc, perfect.high) == (1.0, 1.0)
     assert perfect.trainings < row.trainings
     assert useless.auroc == 0.5
-
-
-def test_models_without_a_mass_and_sweeps_without_a_zero_are_left_out():
-    doses, reliant, mass, alarm = constructed()
     mass[0, :3] = np.nan
     row = detection("m", "method", doses, reliant, mass, alarm)
     assert (row.reliant, row.clean, row.at_zero) == (15, 12, 7)

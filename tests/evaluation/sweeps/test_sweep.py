@@ -51,16 +51,20 @@ def found(folder):
     return module.fitted("perlin-lesions", dose, [place / "data" for place in places], runs), runs
 
 
-def test_each_dose_is_a_data_set_and_a_run(folder):
+def test_each_dose_is_a_data_set_and_a_run_and_two_sweeps_do_not_write_one_folder(folder):
     values = Dose.parse(DOSE, "perlin-lesions").values
     assert sorted(path.name for path in folder.iterdir() if path.is_dir()) == sorted(f"depth={v:g}" for v in values)
     for value in values:
         place = folder / f"depth={value:g}"
         assert salgen.load(place / "data").spec.parameters["depth"] == value
         assert len(salgen.load(place / "run").record.models) == 2
+    before = (folder / "thresholds.csv").read_bytes()
+    with sole_writer(folder), pytest.raises(SalgenError, match=r"one is being written by another.*\(process \d+ on"):
+        salgen.sweep("perlin-lesions", DOSE, folder, **ARGUMENTS)
+    assert (folder / "thresholds.csv").read_bytes() == before
 
 
-def test_means_are_those_of_the_runs(found):
+def test_means_are_those_of_the_runs_in_a_table_on_a_readable_page(found, folder, watched):
     sweep, runs = found
     subjects = {subject.name: subject for subject in sweep.subjects}
     for number, run in enumerate(runs):
@@ -73,9 +77,6 @@ def test_means_are_those_of_the_runs(found):
     assert sweep.chance == 0.5
     assert (sweep.subjects[0].role, subjects["gradient"].role) == ("model", "method")
     assert (subjects["sobel"].role, subjects["oracle"].role) == ("floor", "ceiling")
-
-
-def test_the_table_has_a_row_for_each_subject_in_order(folder, found):
     sweep, _ = found
     with open(folder / "thresholds.csv", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
@@ -90,9 +91,6 @@ def test_the_table_has_a_row_for_each_subject_in_order(folder, found):
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert re.search(r"The model is halfway from chance to right .*\. Of \d methods?, \d .*\.", page)
     assert all(name in page for name in by_name)
-
-
-def test_the_page_is_readable_on_a_phone_on_paper_and_without_sight(folder, watched):
     page, _, _ = watched
     page.goto((folder / "report.html").as_uri())
     page.set_viewport_size({"width": 1280, "height": 900})
@@ -115,10 +113,8 @@ def test_the_page_flags_lack_of_fit_and_shows_the_means(found, tmp_path, monkeyp
 def test_a_threshold_of_a_curve_that_does_not_fit_is_not_counted_as_found(found):
     sweep, _ = found
 
-    def of(subject, lack_of_fit):
-        return replace(
-            subject, threshold=replace(subject.threshold, outcome=FOUND, threshold=0.3, lack_of_fit=lack_of_fit)
-        )
+    def of(subject, lacks):
+        return replace(subject, threshold=replace(subject.threshold, outcome=FOUND, threshold=0.3, lack_of_fit=lacks))
 
     subjects = [of(one, one.name != "sobel") for one in sweep.subjects]
     said = " ".join(replace(sweep, subjects=subjects).verdict)
@@ -154,20 +150,17 @@ def test_a_stopped_sweep_continues_with_the_same_bytes(folder, tmp_path, monkeyp
     assert [name for name in WRITTEN if (folder / name).read_bytes() != (again / name).read_bytes()] == []
 
 
-def test_two_sweeps_do_not_write_one_folder(folder):
-    before = (folder / "thresholds.csv").read_bytes()
-    with sole_writer(folder), pytest.raises(SalgenError, match=r"one is being written by another.*\(process \d+ on"):
-        salgen.sweep("perlin-lesions", DOSE, folder, **ARGUMENTS)
-    assert (folder / "thresholds.csv").read_bytes() == before
-
-
-def test_the_command_prints_the_table_of_a_finished_sweep(folder, capsys, monkeypatch):
+def test_the_command_prints_the_table_of_a_finished_sweep_and_its_parameters(folder, capsys, monkeypatch):
     monkeypatch.setattr(sweep_page, "save_figure", lambda figure, path: None)
     words = ["--train", "8", "--val", "4", "--test", "8", "--n-trainings", "2", "--scale", "demo", "--no-reliance"]
     words += ["--set", "image_size=32,32", "--set", "diameter=6", "--set", "slices=8", "--methods", "gradient"]
     words += ["--training", "widths=4", "--training", "hidden=4", "--training", "epochs=1", "--out", str(folder)]
     assert main(["sweep", "perlin-lesions", "--dose", DOSE, *words]) == 0
     assert capsys.readouterr().out.startswith((folder / "thresholds.csv").read_text(encoding="utf-8"))
+    assert main(["sweep", "perlin-lesions", "--help"]) == 0
+    assert "share of intensity lost at a lesion's centre" in capsys.readouterr().out
+    with pytest.raises(SalgenError, match="unknown shape 'probit'"):
+        salgen.sweep("perlin-lesions", DOSE, shape="probit")
 
 
 @pytest.mark.parametrize(
@@ -184,13 +177,6 @@ def test_faults_of_the_command_are_one_line(words, says, capsys):
     err = capsys.readouterr().err.strip()
     assert says in err
     assert len(err.splitlines()) == 1
-
-
-def test_help_lists_the_parameters_and_an_unknown_shape_is_refused(capsys):
-    assert main(["sweep", "perlin-lesions", "--help"]) == 0
-    assert "share of intensity lost at a lesion's centre" in capsys.readouterr().out
-    with pytest.raises(SalgenError, match="unknown shape 'probit'"):
-        salgen.sweep("perlin-lesions", DOSE, shape="probit")
 
 
 def test_doses_without_a_common_chance_are_refused(found, tmp_path, monkeypatch):

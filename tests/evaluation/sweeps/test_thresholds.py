@@ -66,7 +66,7 @@ def test_values_are_summed_over_the_images_of_each_cluster():
     assert trials.of_trainings[0] == pytest.approx(np.nanmean(values[0], axis=1))
 
 
-def test_a_draw_has_as_many_clusters_and_one_training_less():
+def test_a_draw_has_as_many_clusters_and_one_training_less_so_that_the_spread_is_unbiased():
     of_clusters, of_trainings = _drawn((8, 3, 40), 200, 0)
     assert (of_clusters.sum(axis=1) == 40).all()
     assert (of_trainings.sum(axis=1) == 2).all()
@@ -75,6 +75,11 @@ def test_a_draw_has_as_many_clusters_and_one_training_less():
     # few trainings have wider intervals, as Student's
     assert _share(1) == pytest.approx(0.025)
     assert _share(3) == pytest.approx(norm.cdf(t.ppf(0.025, 2)))
+    of_training = np.array([0.2, 0.5, 0.9])
+    trials = Trials(np.broadcast_to(of_training[:, None], (8, 3, 40)).copy(), np.ones((8, 3, 40)))
+    assert trials.own_share == pytest.approx(1.0)
+    means, _ = _resampled(trials, *_drawn((8, 3, 40), 4000, 0))
+    assert means.var() == pytest.approx(of_training.var(ddof=1) / 3, rel=0.05)
 
 
 def own_share_of(trials):
@@ -114,15 +119,6 @@ def test_means_of_a_draw_are_those_of_loops(between):
             assert means[draw, dose] == pytest.approx(values / images)
 
 
-def test_the_spread_of_a_dose_mean_is_that_between_trainings():
-    """S - 1 of S trainings: the variance of the mean is unbiased."""
-    of_training = np.array([0.2, 0.5, 0.9])
-    trials = Trials(np.broadcast_to(of_training[:, None], (8, 3, 40)).copy(), np.ones((8, 3, 40)))
-    assert trials.own_share == pytest.approx(1.0)
-    means, _ = _resampled(trials, *_drawn((8, 3, 40), 4000, 0))
-    assert means.var() == pytest.approx(of_training.var(ddof=1) / 3, rel=0.05)
-
-
 def test_a_dose_without_scores_does_not_count():
     trials, empty = observer(0, between=0.3), observer(0, between=0.3)
     empty.counts[2] = empty.sums[2] = 0.0
@@ -152,30 +148,24 @@ def test_what_is_not_between_the_doses_is_no_number_and_less_it_anything(level, 
     assert rows["n"][1].minus_high == -np.inf  # lower than whatever the model needs
 
 
-def test_a_method_that_is_the_model_differs_by_nothing():
+def test_a_method_that_is_the_model_differs_by_nothing_and_a_step_lies_between_two_doses():
     (_, model), rows = thresholds(DOSES, observer(0), {"m": observer(0)}, Axis(), draws=50)
     (_, row) = rows["m"]
     assert (row.threshold, row.low, row.high) == (model.threshold, model.low, model.high)
     assert (row.minus_model, row.minus_low, row.minus_high) == (0.0, 0.0, 0.0)
-
-
-def test_on_a_falling_axis_everything_is_mirrored():
-    rising = thresholds(DOSES, observer(0), {"m": observer(1, 0.3)}, Axis(), draws=100)[1]["m"][1]
-    falling = thresholds(1 / DOSES, observer(0), {"m": observer(1, 0.3)}, Axis(falling=True), draws=100)[1]["m"][1]
-    assert falling.threshold == pytest.approx(1 / rising.threshold)
-    assert (falling.low, falling.high) == pytest.approx((1 / rising.high, 1 / rising.low))
-    assert falling.slope == pytest.approx(-rising.slope)
-    assert falling.minus_low < falling.minus_model < falling.minus_high < 0 < rising.minus_low
-
-
-def test_a_step_has_the_doses_on_both_sides_as_its_interval():
     level = np.array([0.5, 0.5, 0.5, 0.5, 1.0, 1.0, 1.0, 1.0])[:, None, None]
     step = Trials(np.broadcast_to(level, (8, 3, 40)) * 5.0, np.full((8, 3, 40), 5.0))
     (_, row), _ = thresholds(DOSES, step, {}, Axis(), draws=50)
     assert (row.low, row.high) == pytest.approx((DOSES[3], DOSES[4]))
 
 
-def test_slopes_are_per_doubling_or_per_unit():
+def test_on_a_falling_axis_everything_is_mirrored_and_slopes_are_per_doubling_or_unit():
+    rising = thresholds(DOSES, observer(0), {"m": observer(1, 0.3)}, Axis(), draws=100)[1]["m"][1]
+    falling = thresholds(1 / DOSES, observer(0), {"m": observer(1, 0.3)}, Axis(falling=True), draws=100)[1]["m"][1]
+    assert falling.threshold == pytest.approx(1 / rising.threshold)
+    assert (falling.low, falling.high) == pytest.approx((1 / rising.high, 1 / rising.low))
+    assert falling.slope == pytest.approx(-rising.slope)
+    assert falling.minus_low < falling.minus_model < falling.minus_high < 0 < rising.minus_low
     for axis, unit in ((Axis(), "doubling"), (Axis(log=False), "one")):
         (curve, row), _ = thresholds(DOSES, observer(0), {}, axis, draws=20)
         psi = lambda dose: curve.at(axis.places(np.array([dose])))[0, 0]  # noqa: E731, B023
@@ -244,15 +234,11 @@ def test_what_is_not_monotone_has_no_interval():
     assert np.isnan([model.threshold, model.slope, rows["m"][1].minus_model]).all()
 
 
-def test_the_deviance_is_twice_the_logarithm_of_a_ratio_of_binomial_likelihoods():
+def test_the_deviance_is_that_of_binomial_likelihoods_and_lack_of_fit_told_from_the_noise_of_clusters():
     rng = np.random.default_rng(0)
     right, expected = rng.integers(0, 21, (3, 8)), rng.uniform(0.5, 0.99, (3, 8))
     ratios = binom.logpmf(right, 20, right / 20) - binom.logpmf(right, 20, expected)
     assert _deviance(right / 20, np.full((3, 8), 20.0), expected) == pytest.approx(2 * ratios.sum(axis=1))
-
-
-def test_lack_of_fit_is_told_from_the_noise_of_clusters():
-    """Where the images of a cluster are alike, a test that takes them for independent calls an honest curve wrong."""
     alike = {"clusters": 60, "size": 5, "together": 5}
     naive = 0
     for seed in range(12):

@@ -33,15 +33,12 @@ def test_a_turned_blob_keeps_its_size_and_centre(seed):
         assert (shown.mean(dim=0) - 16).abs().max() < 0.5
 
 
-def test_each_image_has_a_turn_of_its_own_and_the_seed_decides():
+def test_each_image_has_a_turn_of_its_own_where_the_settings_say_so():
     picture = torch.rand(3, 16, 16, generator=torch.Generator().manual_seed(0))
     first, same, other = (augmented(seed, picture, rotation=5.0, flips=True) for seed in (1, 1, 2))
     assert torch.equal(first, same)
     assert not torch.equal(first, other)
     assert len({image.numpy().tobytes() for image in first}) > 4
-
-
-def test_a_training_without_turns_and_mirrors_has_none():
     assert augmentation(choose_settings("scnn", "demo")[1]) is None
     assert augmentation(choose_settings("scnn", "demo", {"rotation": 5})[1]) is not None
     assert augmentation(choose_settings("scnn", "demo", {"flips": "true"})[1]) is not None

@@ -39,7 +39,7 @@ def assert_same_weights(one, other):
     assert all(torch.equal(tensor, other[name]) for name, tensor in one.state_dict().items())
 
 
-def test_what_was_saved_is_loaded(folder):
+def test_what_was_saved_is_loaded_also_with_a_card_that_states_no_digest(folder):
     saved = build_classifier(CARD_VALUES).eval()
     trained = load_checkpoint(folder)
     images = torch.rand(5, 1, 8, 12)
@@ -51,22 +51,21 @@ def test_what_was_saved_is_loaded(folder):
     assert_same_weights(trained.classifier, saved)
     torch.testing.assert_close(trained.classifier(images), saved(images))
     assert sorted(path.name for path in folder.iterdir()) == [CARD, WEIGHTS]
+    values = json.loads((folder / CARD).read_text())
+    assert values.pop("weights_sha256") == hashlib.sha256((folder / WEIGHTS).read_bytes()).hexdigest()
+    (folder / CARD).write_text(json.dumps(values))
+    assert load_checkpoint(folder).card.weights_sha256 == ""
 
 
-def test_weights_of_another_training_beside_the_card(folder, tmp_path):
+def test_weights_of_another_training_beside_the_card_and_no_folder_are_said(folder, tmp_path):
     """They fit the network, so nothing but their digest tells them apart."""
     other = replace(CARD_VALUES, seed=CARD_VALUES.seed + 1)
     save_checkpoint(tmp_path / "other", build_classifier(other).state_dict(), other)
     (folder / WEIGHTS).write_bytes((tmp_path / "other" / WEIGHTS).read_bytes())
     assert "does not hold the weights" in (message := error_of(load_checkpoint, folder))
     assert "in model.json" in message
-
-
-def test_a_card_of_before_states_no_digest(folder):
-    values = json.loads((folder / CARD).read_text())
-    assert values.pop("weights_sha256") == hashlib.sha256((folder / WEIGHTS).read_bytes()).hexdigest()
-    (folder / CARD).write_text(json.dumps(values))
-    assert load_checkpoint(folder).card.weights_sha256 == ""
+    message = error_of(load_checkpoint, tmp_path / "nothing")
+    assert message.startswith(f"no checkpoint at {tmp_path / 'nothing'}")
 
 
 def test_a_checkpoint_that_is_replaced_has_no_card_meanwhile(folder, monkeypatch):
@@ -78,11 +77,6 @@ def test_a_checkpoint_that_is_replaced_has_no_card_meanwhile(folder, monkeypatch
     with pytest.raises(KeyboardInterrupt):
         save_checkpoint(folder, build_classifier(CARD_VALUES).state_dict(), CARD_VALUES)
     assert "no checkpoint at" in error_of(load_checkpoint, folder)
-
-
-def test_no_folder(tmp_path):
-    message = error_of(load_checkpoint, tmp_path / "nothing")
-    assert message.startswith(f"no checkpoint at {tmp_path / 'nothing'}")
 
 
 @pytest.mark.parametrize("data", [b"", b"\xff" * 400, None])

@@ -20,6 +20,7 @@ from salgen.evaluation.runs.artifacts.predictions import FILE, Predictions, pred
 from salgen.evaluation.training.trainer import _hits, _loss
 from salgen.evaluation.training.training_data import DeviceSplit
 
+METRICS = ["roc-auc", "class-sensitivity"]
 PRESENT = np.array([[1, 0, 1], [0, 1, 0], [1, 1, 1], [0, 0, 1]], dtype=bool)
 LOGITS = np.array([[2.0, -1.0, 0.3], [0.5, -0.2, 1.0], [-3.0, 0.1, 4.0], [1.5, 1.0, -2.0]])
 
@@ -28,7 +29,7 @@ def sigmoid(values):
     return 1 / (1 + np.exp(-np.asarray(values, dtype=np.float64)))
 
 
-def test_the_loss_is_the_mean_cross_entropy_with_each_class_on_its_own():
+def test_the_loss_is_of_each_class_on_its_own_and_an_image_with_the_likeliest_is_a_hit():
     chances = sigmoid(LOGITS)
     by_hand = [
         -np.mean([np.log(p if there else 1 - p) for p, there in zip(row, shown, strict=True)])
@@ -37,9 +38,6 @@ def test_the_loss_is_the_mean_cross_entropy_with_each_class_on_its_own():
     logits, labels = torch.from_numpy(LOGITS), torch.from_numpy(PRESENT).double()
     assert float(_loss(logits, labels)) == pytest.approx(np.mean(by_hand))
     assert float(_loss(logits, labels, "sum")) == pytest.approx(np.sum(by_hand))
-
-
-def test_an_image_is_a_hit_where_it_shows_the_likeliest_class():
     hits = _hits(torch.from_numpy(LOGITS), torch.from_numpy(PRESENT).float())
     assert hits.tolist() == [True, False, True, False]
     split = DeviceSplit(
@@ -105,7 +103,7 @@ def test_a_certificate_asks_whether_the_class_is_there():
     assert not certificate_of(answers, label=1, target=1).correct
 
 
-def test_a_class_that_is_there_is_no_false_positive(tmp_path):
+def test_a_class_that_is_there_is_no_false_positive_and_others_count_once_for_an_image(tmp_path):
     chances = np.array([[0.95, 0.97, 0.1], [0.99, 0.2, 0.96]], dtype=np.float32)
     labels, present = np.array([0, 0]), np.array([[1, 1, 0], [1, 0, 0]], dtype=bool)
     write_predictions(tmp_path, ["a", "b"], [("m", 0)], [Predictions(labels, chances, present)])
@@ -115,9 +113,6 @@ def test_a_class_that_is_there_is_no_false_positive(tmp_path):
     assert "present" not in pq.read_table(tmp_path / FILE).column_names
     assert pa.types.is_integer(pq.read_table(tmp_path / FILE)["label"].type)
     assert len(false_positives(tmp_path)) == 2
-
-
-def test_a_false_positive_counts_once_for_an_image_that_is_two_samples(tmp_path):
     chances = np.array([[0.6, 0.7, 0.95]] * 3, dtype=np.float32)
     labels, present = np.array([0, 1, 0]), np.array([[1, 1, 0], [1, 1, 0], [1, 0, 0]], dtype=bool)
     write_predictions(tmp_path, ["a", "b", "c"], [("m", 0), ("m", 1)], [Predictions(labels, chances, present)] * 2)
@@ -129,27 +124,17 @@ def test_a_false_positive_counts_once_for_an_image_that_is_two_samples(tmp_path)
 def run(tmp_path_factory):
     """A run of a network that hardly learnt, with its maps."""
     place = tmp_path_factory.mktemp("several")
-    data = salgen.make(
-        "multi-objects",
-        place / "data",
-        splits={"train": 24, "val": 8, "test": 12},
-        parameters={"image_size": (32, 32), "pictures": 10},
-        workers=1,
-    )
+    splits, parameters = {"train": 24, "val": 8, "test": 12}, {"image_size": (32, 32), "pictures": 10}
+    data = salgen.make("multi-objects", place / "data", splits=splits, parameters=parameters, workers=1)
     how = {"settings": {"epochs": 1, "widths": "4,4,4,4"}, "keep_maps": True, "out": place / "run"}
-    return salgen.evaluate(
-        data, model="scnn", methods=["gradient"], metrics=["roc-auc", "class-sensitivity"], **how
-    ).path
+    return salgen.evaluate(data, model="scnn", methods=["gradient"], metrics=METRICS, **how).path
 
 
-def test_a_sound_run_is_verified_and_its_maps_give_the_same_scores(run, tmp_path):
+def test_a_run_is_verified_scored_again_and_not_taken_for_one_of_single_labels(run, tmp_path):
     assert salgen.verify(run, samples=4) == []
-    again = salgen.rescore(run, metrics=["roc-auc", "class-sensitivity"], out=tmp_path / "again").path
+    again = salgen.rescore(run, metrics=METRICS, out=tmp_path / "again").path
     for name in ("scores.parquet", "predictions.parquet"):
         assert pq.read_table(run / name).equals(pq.read_table(again / name))
-
-
-def test_a_model_of_several_labels_is_not_taken_for_one_of_single_ones(run, tmp_path):
     objects = json.loads((run / "run.json").read_text())["dataset"]["tasks"]["object"]
     how = {"image_size": (32, 32), "pictures": 10, "objects": objects, "scenes": ("bedroom", "runway")}
     data = salgen.make("bam", tmp_path / "bam", splits={"test": 4}, parameters=how, workers=1)

@@ -51,7 +51,7 @@ def slow_penalty(scores, twins):
     return total / len(scores)
 
 
-def test_the_penalty_is_its_formula_and_has_its_gradient():
+def test_the_penalty_is_its_formula_and_its_weight_rises_over_the_first_third():
     generator = torch.Generator().manual_seed(3)
     scores = torch.randn(5, generator=generator, dtype=torch.float64, requires_grad=True)
     twins = torch.randn(5, 3, generator=generator, dtype=torch.float64, requires_grad=True)
@@ -59,6 +59,8 @@ def test_the_penalty_is_its_formula_and_has_its_gradient():
     assert found.item() == pytest.approx(slow_penalty(scores.tolist(), twins.tolist()), rel=1e-12)
     assert torch.autograd.gradcheck(reliance_penalty, (scores, twins))
     assert reliance_penalty(torch.zeros(0), torch.zeros(0, 3)) == 0
+    settings = TrainingSettings(epochs=6, reliance=2.0)
+    assert [settings.reliance_weight(epoch) for epoch in range(6)] == [0, 1, 2, 2, 2, 2]
 
 
 @pytest.mark.parametrize("stored", [True, False])
@@ -130,11 +132,7 @@ def test_a_model_of_changed_images_is_trained_for_reliance_as_the_first_one_and_
 
 
 def slow_loss(logits, twin_logits, labels, classes, has_twin, weight):
-    """The loss of a batch by its formulas, image by image.
-
-    `logits` (n, K), `twin_logits` (m, 2, K) of the images that have a twin, `classes` (n,) the one that a twin lacks;
-    `labels` (n,) classes, or (n, K) where an image may show several.
-    """
+    """The loss of a batch image by image, whose `labels` are (n,) or (n, K), and whose twins lack their `classes`."""
     several, count = labels.ndim == 2, logits.shape[1]
 
     def entropy(row, wanted):
@@ -206,11 +204,6 @@ def test_the_gradient_of_a_step_has_a_largest_norm(few, tmp_path, monkeypatch, r
     monkeypatch.setattr("salgen.evaluation.training.trainer.GRADIENT_NORM", 1e-3)
     train(few, tmp_path / "model", settings={**SHORT, "reliance": reliance})
     assert 1e-3 * (1 - 1e-4) < max(norms) < most * (1 + 1e-4)
-
-
-def test_the_weight_rises_over_the_first_third():
-    settings = TrainingSettings(epochs=6, reliance=2.0)
-    assert [settings.reliance_weight(epoch) for epoch in range(6)] == [0, 1, 2, 2, 2, 2]
 
 
 @pytest.mark.parametrize("scale", ["demo", "small", "full"])

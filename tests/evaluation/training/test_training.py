@@ -119,14 +119,11 @@ def test_weights_are_those_of_the_best_epoch_and_test_is_measured_on_them(tmp_pa
             assert cross_entropy(logits, torch.tensor(data.labels)).item() == pytest.approx(best["val_loss"], rel=1e-5)
 
 
-def test_same_seed_same_weights_other_seed_other_weights(tmp_path):
+def test_same_seed_same_weights_and_global_random_states_are_left_alone(tmp_path):
     for name, seed in (("one", 0), ("two", 0), ("other", 1)):
         torch.manual_seed(len(name))
         train("squares", tmp_path / name, settings=SMALL, seed=seed)
     assert weights_of(tmp_path / "one") == weights_of(tmp_path / "two") != weights_of(tmp_path / "other")
-
-
-def test_global_random_states_are_left_alone(tmp_path):
     torch_before, numpy_before = torch.get_rng_state(), np.random.get_state()[1].copy()  # noqa: NPY002
     train("squares", tmp_path / "c", settings=SMALL)
     assert torch.equal(torch_before, torch.get_rng_state())
@@ -182,17 +179,13 @@ def test_damaged_state_is_one_line_and_is_never_unpickled(tmp_path, content):
     assert "remove it, and the training starts again" in said
 
 
-def test_a_finished_training_is_not_repeated(tmp_path, monkeypatch):
+def test_a_finished_training_is_not_repeated_with_a_card_from_before_a_parameter_too(tmp_path, monkeypatch):
     first = train("squares", tmp_path / "c", settings=SMALL)
     monkeypatch.setattr(training, "_run", None)
     again = train("squares", tmp_path / "c", settings=SMALL)
     assert again.card == first.card
     for name, tensor in first.classifier.state_dict().items():
         assert torch.equal(tensor, again.classifier.state_dict()[name])
-
-
-def test_a_card_from_before_a_parameter_of_the_model_is_of_the_same_training(tmp_path):
-    first = train("squares", tmp_path / "c", settings=SMALL)
     card = json.loads((tmp_path / "c" / CARD).read_text())
     del card["parameters"]["batch_norm"]
     (tmp_path / "c" / CARD).write_text(json.dumps(card))
@@ -225,30 +218,24 @@ def test_another_training_in_the_same_place_is_an_error(tmp_path, other, said, f
     assert before == {path: path.read_bytes() for path in (tmp_path / "c").iterdir()}
 
 
-def test_another_training_that_begins_meanwhile_is_refused(tmp_path):
+def test_another_training_meanwhile_and_another_data_set_in_the_same_place_are_errors(tmp_path, monkeypatch):
     with sole_writer(tmp_path / "c", in_a_run=True):
         said = error_of(train, "squares", tmp_path / "c", settings=SMALL)
     assert "c is being written by another salgen process: wait" in said
-
-
-def test_another_data_set_in_the_same_place_is_an_error(tmp_path, monkeypatch):
     train("squares", tmp_path / "c", settings=SMALL)
     monkeypatch.setattr(training, "open_dataset", lambda *given: Squares(*given, fingerprint="0" * 64))
     assert "dataset fingerprint" in error_of(train, "squares", tmp_path / "c", settings=SMALL)
 
 
-def test_faults_of_the_data(tmp_path, monkeypatch):
-    for sizes, missing in (({"train": 8, "test": 8}, "val"), ({"test": 8}, "train")):
-        monkeypatch.setattr(Squares, "sizes", sizes)
-        assert f"has no split {missing!r}" in error_of(train, "squares", tmp_path / "d", settings=SMALL)
-
-
-def test_loss_that_is_not_finite(tmp_path):
+def test_faults_of_the_data_and_a_loss_that_is_not_finite(tmp_path, monkeypatch):
     settings = SMALL | {"optimiser": "sgd", "learning_rate": 1e30, "batch_norm": False, "schedule": "constant"}
     message = error_of(train, "squares", tmp_path / "c", settings=settings)
     assert "not finite in epoch 1" in message
     assert "lower the learning_rate" in message
     assert not (tmp_path / "c").exists()
+    for sizes, missing in (({"train": 8, "test": 8}, "val"), ({"test": 8}, "train")):
+        monkeypatch.setattr(Squares, "sizes", sizes)
+        assert f"has no split {missing!r}" in error_of(train, "squares", tmp_path / "d", settings=SMALL)
 
 
 @pytest.mark.parametrize(
@@ -258,12 +245,10 @@ def test_loss_that_is_not_finite(tmp_path):
         ({"settings": {"width": "4"}}, "did you mean 'widths'"),
         ({"settings": {"epochs": 0}}, "training: epochs = 0: must be at least 1"),
         ({"settings": {"epochs": "many"}}, "training: epochs = 'many' is not of type int"),
-        ({"settings": {"labels": "shuffled"}}, "labels = 'shuffled': must be one of true, permuted"),
         ({"settings": {"max_memory_gb": 1e-9}}, "may be used on cpu: set max_memory_gb higher"),
         ({"scale": "ful"}, "did you mean 'full'"),
         ({"model": "lesion-cn"}, "did you mean 'lesion-cnn'"),
         ({"task": "labels"}, "did you mean 'label'"),
-        ({"seed": -1}, "must be 0 or more"),
         ({"seed": 2**63}, "must be 0 or more, in 64 bits"),
         ({}, "image size 8x8 is too small for lesion-cnn: each side must be at least 16"),
     ],
@@ -305,22 +290,16 @@ def test_patience_is_that_of_keras(losses, patience, min_delta):
     assert stopped == keras_stopping_epoch(losses, patience, min_delta)
 
 
-def test_stop_loss_is_strict_and_looks_at_the_last_epoch():
+def test_training_stops_by_loss_or_accuracy_and_takes_the_best_epoch():
     settings = TrainingSettings(epochs=10, stop_loss=0.05)
     assert not is_over([Epoch(0.0, 0.05, 1.0)], settings)
     assert is_over([Epoch(0.0, 0.3, 1.0), Epoch(0.0, 0.049, 1.0)], settings)
     assert not is_over([Epoch(0.0, 0.3, 1.0)] * 9, settings)
     assert is_over([Epoch(0.0, 0.3, 1.0)] * 10, settings)
     assert not is_over([], settings)
-
-
-def test_training_stops_once_the_accuracy_holds_for_two_epochs():
     chosen = TrainingSettings(stop_accuracy=0.9, epochs=10)
     epochs = [Epoch(1.0, 1.0, accuracy) for accuracy in (0.95, 0.8, 0.9, 0.9)]
     assert [is_over(epochs[:count], chosen) for count in range(1, 5)] == [False, False, False, True]
-
-
-def test_best_epoch_by_accuracy_then_loss_then_order():
     history = [Epoch(0, 0.1, 0.8), Epoch(0, 0.4, 0.9), Epoch(0, 0.3, 0.9), Epoch(0, 0.3, 0.9), Epoch(0, 0.2, 0.8)]
     assert best_epoch(history) == 2
     assert best_epoch(history[:2]) == 1

@@ -152,15 +152,12 @@ def test_what_does_not_follow_is_found_at_once_or_where_maps_are_scored_again(co
     assert any(expected in problem for problem in problems), problems
 
 
-def test_as_many_samples_are_scored_again_as_asked_for(copy):
+def test_as_many_samples_are_scored_again_as_asked_for_and_every_fault_is_named_at_once(copy):
     last = max(pq.read_table(copy / "scores.parquet")["sample_id"].to_pylist())
     better("roc-auc", last)(copy)
     assert salgen.verify(copy, samples=6) == []
     (problem,) = salgen.verify(copy, samples=7)
     assert "scores do not follow from the maps" in problem
-
-
-def test_every_fault_is_named_at_once(copy):
     for name in ("weights", "maps left out"):
         QUICK[name][0](copy)
     (copy / "summary.csv").unlink()

@@ -27,7 +27,7 @@ def test_parts_cover_the_work_in_order_whatever_fits(count, size, room):
     assert min(count, batches.size) <= room
 
 
-def test_running_out_is_said_and_remembered():
+def test_running_out_is_said_and_remembered_and_other_errors_are_errors():
     def work(part):
         if part.stop - part.start > 3:
             raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes")
@@ -41,8 +41,6 @@ def test_running_out_is_said_and_remembered():
         assert batches.over(9, work) == [2, 2, 2, 2, 1]
     assert batches.size == 2
 
-
-def test_a_single_item_that_does_not_fit_and_other_errors_are_errors():
     def too_large(part):
         raise MemoryError
 
@@ -92,19 +90,20 @@ def test_values_of_changed_images_are_joined_whatever_fits():
     torch.testing.assert_close(found, expected)
 
 
-def test_an_image_that_does_not_fit_is_one_line():
+def test_an_image_that_does_not_fit_is_one_line_and_a_tiny_budget_changes_no_map():
     with pytest.raises(SalgenError, match=r"one image of \(1, 4, 4\) needs more memory than cpu has"):
         salgen.explain(Hungry(0), IMAGES, 1, method="gradient")
+    maps = [salgen.explain(Hungry(100), IMAGES, 1, method="gradient", max_memory=most).values for most in (None, 1e-9)]
+    torch.testing.assert_close(*maps)
+    assert memory_budget(CPU, 2) == 2e9
+    assert memory_budget(CPU, None) > 0
 
 
-def test_a_footprint_is_what_the_forward_pass_computes():
+def test_a_footprint_is_what_the_forward_pass_computes_and_bounds_the_images_at_once():
     network = nn.Sequential(nn.Conv2d(1, 3, 1, bias=False), nn.Flatten(), nn.Linear(48, 2, bias=False))
     bytes_of = forward_pass(ModelView.of(network), IMAGES[:1]).bytes
     computed = 4 * (16 + 3 * 16 + 2)  # the input's copy, the convolution, the logits
     assert computed <= bytes_of <= 4 * computed
-
-
-def test_no_tensor_of_the_images_is_larger_than_a_processor_has_at_hand():
     wide = nn.Sequential(nn.Conv2d(1, 64, 1), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(64, 2))
     image = torch.zeros(1, 1, 64, 64)
     view = ModelView.of(wide)
@@ -125,10 +124,3 @@ def test_a_budget_must_be_a_positive_number(wrong):
         memory_budget(CPU, wrong)
     with pytest.raises(SalgenError, match="positive number of GB"):
         salgen.explain(Hungry(9), IMAGES, 0, method="gradient", max_memory=wrong)
-
-
-def test_a_tiny_budget_changes_no_map():
-    maps = [salgen.explain(Hungry(100), IMAGES, 1, method="gradient", max_memory=most).values for most in (None, 1e-9)]
-    torch.testing.assert_close(*maps)
-    assert memory_budget(CPU, 2) == 2e9
-    assert memory_budget(CPU, None) > 0

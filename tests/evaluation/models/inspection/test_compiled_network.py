@@ -28,16 +28,6 @@ def images():
     return torch.rand(5, 3, 16, 16, generator=torch.Generator().manual_seed(1))
 
 
-def test_a_compiled_pass_runs_and_gives_the_same_logits(network, images, monkeypatch):
-    view = ModelView.of(network, compile=True)
-    with torch.no_grad():
-        wanted = network(images)
-        for part in (slice(0, 1), slice(0, 5), slice(3, 5)):
-            assert torch.allclose(view.forward(images[part]), wanted[part], atol=1e-6)
-        monkeypatch.setattr(type(view.network), "forward", None)  # compiled code has no need of it
-        assert torch.allclose(view.forward(images), wanted, atol=1e-6)
-
-
 @pytest.mark.parametrize("call", METHODS)
 def test_maps_are_the_same(network, images, call):
     how = {"method": call, "layer": "0" if "cam" in call else None}
@@ -48,7 +38,7 @@ def test_maps_are_the_same(network, images, call):
     assert torch.allclose(plain, compiled, atol=1e-5 * float(plain.abs().max()))
 
 
-def test_hooks_are_called(network, images):
+def test_a_compiled_pass_calls_hooks_and_gives_the_same_logits(network, images, monkeypatch):
     view, seen = ModelView.of(network, compile=True), []
     with torch.no_grad():
         view.forward(images)
@@ -57,9 +47,15 @@ def test_hooks_are_called(network, images):
         handle.remove()
         view.forward(images)
     assert seen == [1]
+    with torch.no_grad():
+        wanted = network(images)
+        for part in (slice(0, 1), slice(0, 5), slice(3, 5)):
+            assert torch.allclose(view.forward(images[part]), wanted[part], atol=1e-6)
+        monkeypatch.setattr(type(view.network), "forward", None)  # compiled code has no need of it
+        assert torch.allclose(view.forward(images), wanted, atol=1e-6)
 
 
-def test_a_run_says_that_it_was_compiled_and_has_the_same_scores(tmp_path):
+def test_a_run_says_that_it_was_compiled_has_the_same_scores_and_needs_a_compiler(tmp_path, monkeypatch):
     data = make("perlin-lesions", tmp_path / "data", splits={"train": 16, "val": 4, "test": 6}, **SMALL)
     asked = {"methods": METHODS[:1], "metrics": ["roc-auc", "deletion-auc"], "scale": "demo", "n_trainings": 1}
     asked |= {"settings": {"epochs": 1, "widths": (4, 4, 4, 4)}, "model": "scnn", "reliance": False}
@@ -70,11 +66,7 @@ def test_a_run_says_that_it_was_compiled_and_has_the_same_scores(tmp_path):
     np.testing.assert_allclose(second["value"], first["value"], atol=1e-5)
     with pytest.raises(SalgenError, match="compile True there, False here"):
         evaluate(data, out=compiled, **asked)
-
-
-def test_a_missing_compiler_is_an_error_before_any_work(tmp_path, monkeypatch):
-    data = make("perlin-lesions", tmp_path / "data", splits={"train": 4, "val": 4, "test": 4}, **SMALL)
     monkeypatch.setattr(torch, "compile", lambda _work: lambda _inputs: 1 / 0)
     with pytest.raises(SalgenError, match=r"compile: torch.compile does not work here .*or leave compile out"):
-        evaluate(data, out=tmp_path / "run", model="scnn", scale="demo", compile=True)
-    assert not (tmp_path / "run").exists()
+        evaluate(data, out=tmp_path / "no", model="scnn", scale="demo", compile=True)
+    assert not (tmp_path / "no").exists()

@@ -60,14 +60,26 @@ def test_layers_go_from_the_logits_down_in_the_order_of_execution(view):
         ("conv", "norm", "plain"),
         ("",),
     ]
-
-
-def test_a_norm_before_the_first_weight_belongs_to_it():
     model = nn.Sequential(nn.BatchNorm2d(1), nn.Conv2d(1, 2, 3), nn.PReLU(), nn.Flatten(), nn.Linear(72, 2))
     assert layers_of(ModelView.of(model), IMAGE) == [("4",), ("0", "1", "2")]
 
+    class Blind(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.one, self.other = nn.Linear(64, 4), nn.Linear(4, 2)
 
-def test_each_stage_changes_its_layers_and_nothing_else(view):
+        @torch.no_grad()
+        def forward(self, x):
+            return self.other(self.one(x.flatten(1)))
+
+    assert layers_of(ModelView.of(copy.deepcopy(Blind())), IMAGE) == [("other",), ("one",)]
+    view = ModelView.of(nn.Sequential(nn.BatchNorm2d(1), nn.Flatten()))
+    for _ in range(2):
+        with pytest.raises(SalgenError, match="parameter-randomization: the model has no layer with weights"):
+            layers_of(view, IMAGE)
+
+
+def test_each_stage_changes_its_layers_alone_which_draw_the_same_in_every_order_and_run(view):
     state = tensors(view)
     layers = layers_of(view, IMAGE)
     belongs = [{name for name in state if name.rpartition(".")[0] in layer} for layer in layers]
@@ -81,6 +93,15 @@ def test_each_stage_changes_its_layers_and_nothing_else(view):
             assert not any(module.training for module in stage.network.modules())
     assert not any(name.startswith("unused") for name in now)
     assert all(torch.equal(state[name], value) for name, value in tensors(view).items())
+    cascade = list(randomised(view, layers, True, range(5), 3))
+    alone = list(randomised(view, layers, False, range(5), 3))
+    for k, own in enumerate(alone):
+        for name in changed(view, own) - {"attention.out_proj.bias"}:
+            for stage in cascade[k:]:
+                assert torch.equal(tensors(stage)[name], tensors(own)[name])
+    (last,) = randomised(view, layers, True, [4], 3)
+    assert changed(last, cascade[4]) == set()
+    assert changed(next(randomised(view, layers, True, [0], 4)), cascade[0]) == {"head.weight", "head.bias"}
 
 
 def test_the_callers_model_and_torchs_generator_stay_as_they_were():
@@ -93,19 +114,6 @@ def test_the_callers_model_and_torchs_generator_stay_as_they_were():
     assert torch.equal(torch.get_rng_state(), generator)
 
 
-def test_a_layer_draws_the_same_in_every_stage_order_and_run(view):
-    layers = layers_of(view, IMAGE)
-    cascade = list(randomised(view, layers, True, range(5), 3))
-    alone = list(randomised(view, layers, False, range(5), 3))
-    for k, own in enumerate(alone):
-        for name in changed(view, own) - {"attention.out_proj.bias"}:
-            for stage in cascade[k:]:
-                assert torch.equal(tensors(stage)[name], tensors(own)[name])
-    (last,) = randomised(view, layers, True, [4], 3)
-    assert changed(last, cascade[4]) == set()
-    assert changed(next(randomised(view, layers, True, [0], 4)), cascade[0]) == {"head.weight", "head.bias"}
-
-
 def test_weights_follow_their_own_initialisation():
     torch.manual_seed(0)
     model = nn.Sequential(nn.Flatten(), nn.Linear(64, 300), nn.Linear(300, 2))
@@ -116,26 +124,6 @@ def test_weights_follow_their_own_initialisation():
     weight = fresh.network[1].weight
     assert bound * 0.99 < float(weight.abs().max()) <= bound
     assert float(weight.std()) == pytest.approx(bound / np.sqrt(3), rel=0.05)
-
-
-def test_a_model_without_weights_is_refused():
-    view = ModelView.of(nn.Sequential(nn.BatchNorm2d(1), nn.Flatten()))
-    for _ in range(2):
-        with pytest.raises(SalgenError, match="parameter-randomization: the model has no layer with weights"):
-            layers_of(view, IMAGE)
-
-
-def test_a_network_without_gradient_keeps_all_its_layers():
-    class Blind(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.one, self.other = nn.Linear(64, 4), nn.Linear(4, 2)
-
-        @torch.no_grad()
-        def forward(self, x):
-            return self.other(self.one(x.flatten(1)))
-
-    assert layers_of(ModelView.of(copy.deepcopy(Blind())), IMAGE) == [("other",), ("one",)]
 
 
 class FrozenNorm(nn.Module):

@@ -127,14 +127,11 @@ def test_an_exported_network_is_explained():
     torch.testing.assert_close(*maps)
 
 
-def test_weights_that_an_old_hook_leaves_ask_for_no_gradient():
+def test_weights_of_an_old_hook_ask_for_no_gradient_and_images_are_made_contiguous():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
         layer = nn.utils.weight_norm(nn.Linear(2, 2))
     assert not any(weight.requires_grad for weight in ModelView.of(layer).network.parameters())
-
-
-def test_an_image_whose_sums_stay_channels_last_is_made_contiguous():
     network = nn.Sequential(nn.Conv2d(3, 4, 3), Of(lambda x: x.view(-1, 4 * 36)))
     image = torch.from_numpy(np.zeros((8, 8, 3), np.float32).transpose(2, 0, 1)[None])  # stride 0 over images
     assert ModelView.of(network).like(image).is_contiguous()
@@ -152,15 +149,12 @@ def test_a_normalize_that_comes_first_is_set_apart(method):
     assert model[0] is step
 
 
-def test_a_normalize_for_pixels_of_0_to_255_stays_in_the_network():
+def test_a_normalize_for_pixels_of_0_to_255_stays_and_bound_objects_are_called():
     net = network()
     model = nn.Sequential(Normalize([127.5], [50.0]), net).eval()
     found = salgen.explain(model, 255 * IMAGES, 0, method="gradient").values
     expected = salgen.explain(net, (255 * IMAGES - 127.5) / 50, 0, method="gradient").values / 50
     torch.testing.assert_close(found, expected)
-
-
-def test_an_object_that_is_bound_to_a_network_behind_a_normalize_is_called():
     model = nn.Sequential(Normalize([0.3], [0.2]), network()).eval()
     bound = salgen.explain(model, IMAGES, 0, method=Saliency(model), reduce=None).values
     (gradient,) = torch.autograd.grad(model(leaf := IMAGES.clone().requires_grad_())[:, 0].sum(), leaf)
