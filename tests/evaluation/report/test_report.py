@@ -128,6 +128,7 @@ def test_lower_is_better_turns_the_table_and_a_method_does_not_gain_by_failing(t
     assert "less is better" in text
     assert "has the lowest, which is the best, mean mae" in text
     path = make_run(tmp_path / "run", metrics=("relevance-mass",), samples=10, pictures=0)
+    run = read_runs([path])[0]
     cell = next(line for line in means_table(run, "lesion-cnn", "region:brain").lines if line.label == "lrp-z")
     row = cell.cells["relevance-mass"].row
     assert row.n_invalid_maps == 5
