@@ -6,17 +6,20 @@ from itertools import product
 from types import SimpleNamespace
 from typing import Any
 from salgen.evaluation.metrics.inputs.metric import (
+    CONSTANT_ATTRIBUTION,
     CONSTANT_MAP,
     EMPTY_MASK,
     FITTED_METHOD,
     MISCLASSIFIED,
     NO_TWIN,
     NON_FINITE_MAP,
+    ONE_PART,
     PATCH_MATTERS,
     PATCH_VANISHED,
     TOO_FEW_NEGATIVES,
     TRIVIAL_FULL_MASK,
     UNUSABLE_SAMPLE,
+    ZERO_ATTRIBUTION,
     ZERO_ENERGY,
 )
 from salgen.evaluation.report.runs import LoadedRun
@@ -42,6 +45,9 @@ MEANINGS = {
     PATCH_MATTERS: "no patch was found that looks like the feature and leaves the logits as they are without it",
     PATCH_VANISHED: "the patch that the model ignores can hardly be told from the image without the feature",
     TOO_FEW_NEGATIVES: "too few pixels outside the mask for 99 % specificity, and none of the mask above them all",
+    ZERO_ATTRIBUTION: "the exact attribution is 0 everywhere",
+    CONSTANT_ATTRIBUTION: "the exact attribution is the same everywhere",
+    ONE_PART: "the mask has fewer than two pieces",
 }
 
 BY_NEED = {

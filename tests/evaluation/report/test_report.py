@@ -14,11 +14,12 @@ from hypothesis.extra.numpy import arrays
 from PIL import Image
 from run_folders import METRICS, edited_record, edited_scores, make_run
 from salgen.errors import SalgenError
+from salgen.evaluation.metrics.inputs.metric import UNUSABLE_SAMPLE
 from salgen.evaluation.report import console_summary, report
 from salgen.evaluation.report.gallery import LEVELS, LONGEST, UNDEFINED_COLOUR, gallery, image_url, map_url, outline
 from salgen.evaluation.report.runs import read_runs
 from salgen.evaluation.report.tables import means_table
-from salgen.evaluation.report.undefined import DROPPED, KEPT, WORST, undefined_lines
+from salgen.evaluation.report.undefined import DROPPED, KEPT, MEANINGS, WORST, undefined_lines
 from salgen.evaluation.report.verdicts import verdict
 from salgen.evaluation.statistics.mean_intervals import NOTE
 
@@ -199,6 +200,7 @@ def test_undefined_scores_are_counted_with_their_reasons(full, loaded, tmp_path)
     lines = {line.metrics: line for line in undefined_lines(read_runs([path])[0]) if line.variant == "region:brain"}
     assert (lines["prec99"].consequence, lines["roc-auc"].consequence) == (KEPT, DROPPED)
     assert (lines["prec99"].count, lines["prec99"].methods) == (12, "all 2 methods")
+    assert set(MEANINGS) >= UNUSABLE_SAMPLE
 
 
 LACKING = {

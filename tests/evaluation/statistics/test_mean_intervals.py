@@ -177,3 +177,55 @@ def test_it_moves_with_the_scores_and_holds_their_mean(values, scale, shift):
     np.testing.assert_allclose(moved, ends * scale + shift, atol=1e-6)
     assert ends[0] - 1e-9 <= values.mean() <= ends[1] + 1e-9
     assert -100 <= ends[0] <= ends[1] <= 100
+
+
+REPEATS = 1000
+SLACK = 3 * np.sqrt(0.05 * 0.95 / REPEATS)  # of the simulation itself
+
+
+def coverage(values, truth, clusters=None, **how):
+    low, high = intervals(values, clusters, draws=2000, **how)
+    return np.mean((low <= truth) & (truth <= high))
+
+
+@pytest.mark.parametrize(("trainings", "between"), [(1, 0.0), (3, 0.0), (3, 0.3), (5, 0.3)])
+@pytest.mark.parametrize(("clusters", "size"), [(100, 1), (40, 10), (15, 4)])
+def test_dependent_samples_and_trainings_are_covered(clusters, size, trainings, between):
+    """Seven tenths of the variance are common to a cluster."""
+    rng = np.random.default_rng(clusters)
+    common = np.repeat(rng.normal(size=(1, clusters, REPEATS)), size, axis=1)
+    values = np.sqrt(0.7) * common + np.sqrt(0.3) * rng.normal(size=(1, clusters * size, REPEATS))
+    values = values + between * rng.normal(size=(trainings, 1, REPEATS))
+    values = values + 0.3 * rng.normal(size=(trainings, clusters * size, REPEATS)) * (trainings > 1)
+    numbers = np.repeat(np.arange(clusters), size)
+    assert 0.93 - SLACK <= coverage(values, 0.0, numbers) <= 0.985 + SLACK * (trainings > 1)
+    if size > 1 and trainings == 1:
+        assert coverage(values, 0.0) < 0.85, "as if samples were independent"
+
+
+@pytest.mark.parametrize("count", [20, 50, 100])
+@pytest.mark.parametrize("misses", [0.02, 0.05])
+def test_rare_failures_of_bounded_scores_are_covered(count, misses):
+    rng = np.random.default_rng(count)
+    failed = rng.random((1, count, REPEATS)) < misses
+    for values, right in (
+        (np.where(failed, 0.0, 1.0), 1.0),
+        (np.where(failed, 0.0, rng.beta(90, 10, failed.shape)), 0.9),
+    ):
+        assert coverage(values, right * (1 - misses), low=0.0, high=1.0, guaranteed=True) >= 0.95 - SLACK
+
+
+@pytest.mark.parametrize("count", [6, 20, 100])
+@pytest.mark.parametrize(
+    ("draw", "mean"),
+    [
+        (lambda rng, shape: rng.beta(8, 2, shape), 0.8),
+        (lambda rng, shape: rng.beta(1, 5, shape), 1 / 6),
+        (lambda rng, shape: (rng.random(shape) < 0.5) * 1.0, 0.5),
+        (lambda rng, shape: (rng.random(shape) < 0.95) * 1.0, 0.95),
+        (lambda rng, shape: np.where(rng.random(shape) < 0.6, 1.0, rng.random(shape)), 0.8),
+    ],
+)
+def test_the_interval_that_is_chosen_covers(draw, mean, count):
+    values = draw(np.random.default_rng(count), (1, count, REPEATS))
+    assert coverage(values, mean, low=0.0, high=1.0) >= 0.94 - SLACK
