@@ -97,18 +97,12 @@ def _masked_probabilities(data: MetricInputs, space: str) -> Float64:
 
     probe = data.predictor
     images = probe.inputs if space == "normalised" else probe.pixels
-    masks = resize(_scaled(data).to(images)[:, None], images.shape[2:])
+    no_mask = np.zeros(data.maps.shape[1:], dtype=bool)
+    scaled = torch.from_numpy(np.stack([Ranking(saliency, no_mask).scaled for saliency in data.maps]))
+    masks = resize(scaled.to(images)[:, None], images.shape[2:])
 
     def inputs(part: slice) -> Tensor:
         masked = images[part] * masks[part]
         return masked if space == "normalised" else probe.normalised(masked)
 
     return probabilities_of(data, torch.arange(len(images), device=images.device), inputs)
-
-
-def _scaled(data: MetricInputs) -> Tensor:
-    """mm(S) of the whole maps, float64 (N, H, W)."""
-    import torch
-
-    everywhere = np.zeros(data.maps.shape[1:], dtype=bool)
-    return torch.from_numpy(np.stack([Ranking(saliency, everywhere).scaled for saliency in data.maps]))

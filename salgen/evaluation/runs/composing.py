@@ -48,8 +48,6 @@ def compose_run(runners: Sequence[ModelRunner]) -> list[dict[str, Any]]:
 def not_filled(plan: Plan) -> list[int]:
     """Those of the first `MOST` scored samples whose object leaves something of the image."""
     first = list(plan.scored[:MOST])
-    if not first:
-        return []
     (batch,) = plan.dataset.batches(len(first), first)
     masks = np.asarray(plan.masks(batch).any(axis=1))
     return [number for number, mask in zip(first, masks, strict=True) if not mask.all()]
