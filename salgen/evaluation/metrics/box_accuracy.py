@@ -59,8 +59,7 @@ class BoxAccuracy(DatasetMetric):
         for place, box, component in components(levels, np.flatnonzero(changes)):
             best[place] = max(self._iou(box, component, truth) for truth in truths)
         last = np.maximum.accumulate(np.where(changes, np.arange(len(best)), 0))
-        filled: Float64 = best[last]
-        return filled
+        return np.asarray(best[last])
 
     def aggregate(self, partial: Float64) -> Float64:
         """1 for the samples that are localised, 0 for the others."""

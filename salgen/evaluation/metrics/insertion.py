@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -129,29 +130,21 @@ class DeletionAuc(ModelMetric):
         return _area(curves), [""] * len(data)
 
 
-def insertion_curve(
-    data: MetricInputs, baseline: str = "blur", step: int | None = None, tolerance: float = 0.0
+def _curve(
+    data: MetricInputs, baseline: str, step: int | None = None, tolerance: float = 0.0, *, insertion: bool
 ) -> Float64:
-    """The explained class's probability after each step of putting pixels in, float64 (N, steps + 1).
+    """The explained class's probability after each step of putting pixels in, or out, float64 (N, steps + 1).
 
-    It starts at one of `REFERENCES`, and ends at the image itself; with ``"twin"`` every sample must have one. A
-    `tolerance` of the area leaves steps out, between which the curve is linear.
+    Insertion starts at one of `REFERENCES`, and ends at the image itself; deletion the other way round. With
+    ``"twin"`` every sample must have one. A `tolerance` of the area leaves steps out, between which the curve is
+    linear.
     """
-    return _curve(data, baseline, step, tolerance, insertion=True)
 
-
-def deletion_curve(
-    data: MetricInputs, baseline: str = DELETED, step: int | None = None, tolerance: float = 0.0
-) -> Float64:
-    """The same for taking pixels out: it starts at the image itself and ends at the reference."""
-    return _curve(data, baseline, step, tolerance, insertion=False)
-
-
-def _curve(data: MetricInputs, baseline: str, step: int | None, tolerance: float, *, insertion: bool) -> Float64:
     def compute() -> Float64:
         from salgen.evaluation.metrics.inputs import changed_images
 
-        count = changed_images.step_count(data, step)
+        size = data.maps.shape[1:]
+        count = -(-math.prod(size) // changed_images.pixels_per_step(size, step))  # the last may change fewer pixels
         image, empty = data.predictor.inputs, reference_images(data, baseline)
         before, after = (empty, image) if insertion else (image, empty)
         curves, known = np.zeros((len(data), count + 1)), np.zeros((len(data), count + 1), dtype=bool)
@@ -172,6 +165,9 @@ def _curve(data: MetricInputs, baseline: str, step: int | None, tolerance: float
         return curves
 
     return data.cached(("insertion" if insertion else "deletion", baseline, step, tolerance), compute)
+
+
+insertion_curve, deletion_curve = partial(_curve, insertion=True), partial(_curve, insertion=False)
 
 
 def _steps_between(curve: Float64, steps: NDArray[np.int64], tolerance: float) -> NDArray[np.int64]:

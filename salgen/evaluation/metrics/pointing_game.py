@@ -67,8 +67,7 @@ def _grown(mask: Mask, tolerance: float) -> Mask:
         return mask
     from scipy.ndimage import distance_transform_edt
 
-    near: Mask = distance_transform_edt(~mask) < tolerance
-    return near
+    return np.asarray(distance_transform_edt(~mask) < tolerance)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from salgen.errors import SalgenError
 from salgen.evaluation.metrics.inputs.batched_predictor import logits_of
 from salgen.evaluation.reliance.certificate_rule import REDRAWS, Answers, certificate_of
 from salgen.evaluation.reliance.rerender import Renderer
-from salgen.evaluation.runs.artifacts.certificate_table import COLUMNS, FILE, Certification, read_certificates
+from salgen.evaluation.runs.artifacts.certificate_table import CERTIFICATES, COLUMNS, Certification, read_certificates
 from salgen.evaluation.runs.artifacts.chunk_files import PARTS, is_written, provenance, read_rows, write_part
 from salgen.evaluation.runs.artifacts.predictions import Classes, predicted_classes
 from salgen.evaluation.runs.model_runner import ModelRunner
@@ -37,7 +37,7 @@ def certify(
 
     `elsewhere` has other processes write a certifier's missing files, and yields each written chunk's number.
     """
-    plan, path = runners[0].plan, runners[0].run / FILE
+    plan, path = runners[0].plan, runners[0].run / CERTIFICATES
     certifiers = [Certifier(runner) for runner in runners]
     if any(certifier.missing for certifier in certifiers):
         try:

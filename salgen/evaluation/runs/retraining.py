@@ -15,9 +15,9 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from salgen.datasets.reading.batch import to_unit
 from salgen.datasets.reading.reader import Batch, Dataset
-from salgen.evaluation.metrics.f_fidelity import FidelityPlus
 from salgen.evaluation.metrics.inputs.changed_images import pixel_ranks
 from salgen.evaluation.metrics.inputs.metric import NON_FINITE_MAP
+from salgen.evaluation.metrics.f_fidelity import FidelityPlus
 from salgen.evaluation.runs.artifacts.chunk_files import PARTS, provenance, read_rows, score_rows
 from salgen.evaluation.runs.artifacts.run_record import CHUNK
 from salgen.evaluation.runs.evaluated_models import train_again
@@ -157,8 +157,7 @@ class Retraining:
                     start += len(batch)
                     advance(len(batch))
             _save(path, ranked)
-        ranks: NDArray[np.int32] = np.load(path, mmap_mode="r")
-        return ranks
+        return np.asarray(np.load(path, mmap_mode="r"))
 
     def _ranks_of(self, batch: Batch) -> NDArray[np.int32]:
         plan, model = self.runner.plan, self.runner.model

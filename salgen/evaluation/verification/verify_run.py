@@ -17,9 +17,7 @@ from salgen.datasets.verification.spot_checks import rendering_problems
 from salgen.errors import SalgenError, readable
 from salgen.evaluation.metrics.inputs.metric_inputs import OF_THE_MASK
 from salgen.evaluation.report.gallery import GALLERY, read_gallery
-from salgen.evaluation.runs.artifacts.certificate_table import FILE as CERTIFICATES
-from salgen.evaluation.runs.artifacts.certificate_table import read_certificates
-from salgen.evaluation.runs.artifacts.composite_table import FILE as COMPOSITES
+from salgen.evaluation.runs.artifacts.certificate_table import CERTIFICATES, COMPOSITES, read_certificates
 from salgen.evaluation.runs.artifacts.predictions import FILE as PREDICTIONS
 from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord
 from salgen.evaluation.runs.artifacts.saved_maps import check_maps, folder_name, maps_name, read_maps
