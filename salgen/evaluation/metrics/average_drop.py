@@ -43,10 +43,7 @@ class AverageDrop(ModelMetric):
     space: str = param("normalised", SPACE, choices=SPACES)
     compat: str | None = param(None, "`aabid`: |p - o| / p, as that paper prints it", choices=("aabid",))
 
-    @by_parameters(ModelMetric.bounds)
-    def bounds(self) -> tuple[float, float]:
-        """As Aabid & Sicre print it a gain counts as a loss, without a bound."""
-        return (0.0, math.inf) if self.compat == "aabid" else ModelMetric.bounds
+    bounds = by_parameters(ModelMetric.bounds)(lambda m: (0.0, math.inf) if m.compat else ModelMetric.bounds)
 
     def measure(self, data: MetricInputs) -> Measured:
         """In [0, 1]; of float64 differences."""

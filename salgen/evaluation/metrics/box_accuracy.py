@@ -45,10 +45,6 @@ class BoxAccuracy(DatasetMetric):
         "dataset", "whether one threshold serves all maps, or each has its best", choices=("dataset", "image")
     )
 
-    def ceiling(self, p: int, n: int) -> float:
-        """NaN: it depends on the mask's shape."""
-        return float("nan")
-
     def partial(self, rankings: Sequence[Ranking]) -> Float64:
         """The intersection over union at each of `THRESHOLDS`, with the acceptable mask that suits it best."""
         best = np.zeros(len(THRESHOLDS))

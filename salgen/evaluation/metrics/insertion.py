@@ -22,6 +22,9 @@ BLUR_SIDE, BLUR_SIGMA = 11, 5.0
 REFERENCE_OF = {"petsiuk": "blur", "li2020": "blur", "saliency-bench": "black"}
 DELETED = "zero"
 
+WITH_REFERENCE = by_parameters(ModelMetric.needs)(  # the twins too, where they are the reference
+    lambda metric: ModelMetric.needs | ({"twin"} if metric.baseline == "twin" else set())
+)
 COARSE = 8  # intervals or more at first, where the curve's area is to be known to a tolerance
 
 
@@ -79,15 +82,8 @@ class InsertionAuc(ModelMetric):
         choices=REFERENCES,
     )
 
-    @by_parameters(ModelMetric.needs)
-    def needs(self) -> frozenset[str]:
-        """The twins too, where they are the reference."""
-        return _needs(self.baseline)
-
-    @by_parameters(ModelMetric.bounds)
-    def bounds(self) -> tuple[float, float]:
-        """From -1 where the reference's probability is subtracted."""
-        return (-1.0, 1.0) if self.variant == "li2020" else ModelMetric.bounds
+    needs = WITH_REFERENCE
+    bounds = by_parameters(ModelMetric.bounds)(lambda m: (-1.0, 1.0) if m.variant == "li2020" else ModelMetric.bounds)
 
     def measure(self, data: MetricInputs) -> Measured:
         """Float64 means of each sample's curve."""
@@ -119,10 +115,7 @@ class DeletionAuc(ModelMetric):
         None, "what pixels become; zero after the normalisation by default", choices=REFERENCES
     )
 
-    @by_parameters(ModelMetric.needs)
-    def needs(self) -> frozenset[str]:
-        """The twins too, where they are what pixels become."""
-        return _needs(self.baseline)
+    needs = WITH_REFERENCE
 
     def measure(self, data: MetricInputs) -> Measured:
         """Float64 means of each sample's curve."""
@@ -179,10 +172,6 @@ def _steps_between(curve: Float64, steps: NDArray[np.int64], tolerance: float) -
     errors = np.where(widths > 1, widths * np.abs(np.diff(curve[steps])), 0.0) / (2 * (len(curve) - 1))
     dear = (errors > tolerance / len(errors)) & (errors.sum() > tolerance)
     return np.asarray((steps[:-1] + widths // 2)[dear])
-
-
-def _needs(baseline: str | None) -> frozenset[str]:
-    return ModelMetric.needs | {"twin"} if baseline == "twin" else ModelMetric.needs
 
 
 def _area(curves: Float64) -> Float64:
