@@ -159,8 +159,7 @@ class Heads(AttentionWeights):
                 return self._attend(*args, **(kwargs or {}))
         if func is functional.multi_head_attention_forward:
             with self:
-                attend = lambda *of: (self._attend(*of), self.weights[-1])  # noqa: E731
-                return attention_by_head(functional.linear, attend, self._refusal, args, kwargs or {})
+                return attention_by_head(functional.linear, self._attend_and_tell, self._refusal, args, kwargs or {})
         return super().__torch_function__(func, types, args, kwargs)
 
     def _attend(
@@ -175,6 +174,9 @@ class Heads(AttentionWeights):
             attn_mask = torch.zeros(attn_mask.shape).to(query).masked_fill(~attn_mask, -torch.inf)
         scores = query @ key.mT * (query.shape[-1] ** -0.5 if scale is None else scale)
         return torch.softmax(scores if attn_mask is None else scores + attn_mask, dim=-1) @ value
+
+    def _attend_and_tell(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        return self._attend(query, key, value), self.weights[-1]
 
     def _refusal(self, what: str) -> SalgenError:
         return SalgenError(f"{self.method} follows no attention with {what}: choose another network or method")

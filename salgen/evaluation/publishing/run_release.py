@@ -26,7 +26,7 @@ from salgen.evaluation.runs.source_run import DATA, checkpoint_files, checkpoint
 from salgen.evaluation.statistics.comparisons import COMPARISONS
 from salgen.evaluation.statistics.score_cube import SCORES
 from salgen.evaluation.statistics.summary import SUMMARY
-from salgen.evaluation.verification.verify_run import run_problems
+from salgen.evaluation.verification.verifying import run_problems
 from salgen.files import sha256_of
 from salgen.progress import progress
 
