@@ -19,8 +19,8 @@ from salgen.cli.main import main
 from salgen.evaluation.choosing.choice import ON_PHOTOGRAPHS, WITHOUT_MASKS
 from salgen.evaluation.protocols.demo_times import demo_times
 from salgen.evaluation.runs.artifacts.certificate_table import COLUMNS as CERTIFICATE_COLUMNS
+from salgen.evaluation.runs.artifacts.certificate_table import COMPOSITE_COLUMNS
 from salgen.evaluation.runs.artifacts.chunk_files import RESULT_COLUMNS
-from salgen.evaluation.runs.artifacts.composite_table import COLUMNS as COMPOSITE_COLUMNS
 from salgen.evaluation.runs.artifacts.predictions import Predictions, predictions_table
 from salgen.evaluation.statistics.comparisons import Comparison
 from salgen.evaluation.statistics.run_tables import write_tables

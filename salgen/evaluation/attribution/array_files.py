@@ -9,8 +9,7 @@ or with one array in the samples' order, or with one array and the names: the ar
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path, PurePath
@@ -19,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from salgen.datasets.layouts.mask_levels import object_of
 from salgen.datasets.layouts.own_images.image_tree import visible_files
-from salgen.errors import SalgenError, reason, warn
+from salgen.errors import SalgenError, readable, warn
 from salgen.generators.drawing.pictures import opened
 
 WHOLE = (".npy", ".npz", ".safetensors")  # suffixes of files that may hold all samples
@@ -27,6 +26,7 @@ SUFFIXES = (*WHOLE, ".png")
 IDS = "ids"
 GREY = ("1", "L", "I", "I;16", "I;16B")
 MAP, MASK = "map", "mask"
+AGAIN = ": write it again"
 
 
 class Place(NamedTuple):
@@ -50,7 +50,7 @@ class ArrayFiles:
         """The array (C, H, W) of a sample, real and finite, of the type that the file has."""
         place = self.places[name]
         label = f"{place.file}: {self.kind} of {name}"
-        with _reading(place.file):
+        with readable(f"{place.file} cannot be read as {place.file.suffix}", AGAIN):
             part = _array(place, self.kind)[... if place.row is None else place.row]
             array = np.asarray(part.float() if "bfloat16" in str(part.dtype) else part)
         if array.dtype.kind not in "fiub":
@@ -119,7 +119,7 @@ def _open(path: Path, kind: str, ids: Sequence[str] | None) -> ArrayFiles:
         return ArrayFiles(path, places, kind)
     if path.suffix.lower() not in WHOLE or not path.is_file():
         raise SalgenError(f"{path} {'is of another kind' if path.exists() else 'does not exist'}: {forms}")
-    with _reading(path):
+    with readable(f"{path} cannot be read as {path.suffix}", AGAIN):
         arrays = _arrays_of(path, kind)
     names = [name for name in arrays if name != IDS]
     if IDS not in arrays and (len(names) != 1 or names[0] in (ids or ())):
@@ -146,17 +146,6 @@ def _rows(
         )
     places = {name: Place(path, names[0], row) for row, name in enumerate(order)}
     return ArrayFiles(path, places, kind, named=own is not None)
-
-
-@contextmanager
-def _reading(file: Path) -> Iterator[None]:
-    """Name the file in whatever error a damaged one raises."""
-    try:
-        yield
-    except SalgenError:
-        raise
-    except Exception as error:
-        raise SalgenError(f"{file} cannot be read as {file.suffix} ({reason(error)}): write it again") from None
 
 
 def _array(place: Place, kind: str) -> Any:

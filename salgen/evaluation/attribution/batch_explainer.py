@@ -1,10 +1,10 @@
 """The maps of several methods for a batch of images, computed with shared passes."""
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from typing import Any
 from weakref import WeakKeyDictionary
 import numpy as np
@@ -78,6 +78,7 @@ class BatchExplainer:
     references: Any = None  # (M, C, H, W)
 
     def __post_init__(self) -> None:
+        self._untrained = cache(partial(untrained, self.view, self.seed))
         with torch.inference_mode(False):
             self.pixels = self.view.like(_copied(self.pixels).float())
             self.targets = None if self.targets is None else _copied(self.targets)
@@ -149,10 +150,6 @@ class BatchExplainer:
         inner = MicroBatches(forward)
         parts = MicroBatches(most).over(len(self.pixels), lambda part: self._explain_part(part, requirements, inner))
         return _join(parts)
-
-    @cached_property
-    def _untrained(self) -> Callable[[], ModelView]:
-        return cache(partial(untrained, self.view, self.seed))  # a cache on self would be a cycle
 
     @property
     def _explaining(self) -> dict[str, Method]:

@@ -44,7 +44,7 @@ class LibraryCalls:
 
     def model_of(self, method: Any) -> Any:
         """The module that an object is bound to; None if it is bound to none."""
-        return method.model
+        return getattr(method, "model", None)
 
     def make(self, kind: type, question: Question, arguments: Arguments) -> tuple[Any, Arguments]:
         """An object of a class, and the arguments that it is to be called with."""
@@ -125,19 +125,12 @@ class Attributor(LibraryCalls):
 
     def maps(self, method: Any, question: Question, arguments: Arguments) -> Any:
         """Raw attributions."""
-
-        def at_target(output: Tensor) -> Tensor:
-            return torch.zeros_like(output).scatter(1, question.targets[:, None], 1.0)
-
-        return method(question.images, at_target, **arguments)[1]
+        targets = question.targets[:, None]
+        return method(question.images, lambda output: torch.zeros_like(output).scatter(1, targets, 1.0), **arguments)[1]
 
 
 class LibraryComposite(Attributor):
     """``zennit.core.Composite``: the modified gradient of 1 at the target. It is bound to no model."""
-
-    def model_of(self, method: Any) -> Any:
-        """None."""
-        return None
 
     def make(self, kind: type, question: Question, arguments: Arguments) -> tuple[Any, Arguments]:
         """A composite."""

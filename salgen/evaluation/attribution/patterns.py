@@ -7,7 +7,7 @@ map's output by its weights, whatever the convolution; the commonest is a matrix
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ import safetensors.torch
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
-from salgen.errors import SalgenError, reason
+from salgen.errors import SalgenError, readable
 from salgen.evaluation.attribution.arguments import check_images
 from salgen.evaluation.attribution.propagation import operations as ops
 from salgen.evaluation.attribution.propagation.relevance_network import Affine, RelevanceNetwork, lrp_only_error
@@ -72,12 +72,10 @@ class Patterns:
     @classmethod
     def load(cls, path: str | Path) -> Patterns:
         """Read what :meth:`save` wrote."""
-        try:
-            with safetensors.safe_open(path, "pt") as file:
-                degenerate = tuple(json.loads(file.metadata()[KIND]))
-                return cls(tuple(file.get_tensor(f"map{place:04d}") for place in range(len(degenerate))), degenerate)
-        except (OSError, safetensors.SafetensorError, TypeError, KeyError, ValueError) as error:
-            raise SalgenError(f"{path} holds no patterns ({reason(error)}): give what Patterns.save wrote") from None
+        wrong = f"{path} holds no patterns", ": give what Patterns.save wrote"
+        with readable(*wrong), safetensors.safe_open(path, "pt") as file:
+            degenerate = tuple(json.loads(file.metadata()[KIND]))
+            return cls(tuple(file.get_tensor(f"map{place:04d}") for place in range(len(degenerate))), degenerate)
 
 
 def fit_patterns(
@@ -115,10 +113,13 @@ def fit_patterns(
         batch norm, ReLU, pooling, sums and dropout.
     """
     moments: list[MapMoments] = []
+    if hasattr(images, "shape"):  # no more than a piece of an array is copied
+        array: Any = images
+        images = (array[start : start + BATCH_SIZE] for start in range(0, len(array), BATCH_SIZE))
     with torch.inference_mode(False):
         view = ModelView.of(model)
         batches: MicroBatches | None = None
-        for batch in _iterate_batches(images):
+        for batch in images:
             if isinstance(batch, (tuple, list)) and not any(isinstance(item, (int, float)) for item in batch):
                 raise SalgenError(f"a batch is a {type(batch).__name__}: give images alone, as (x for x, _ in loader)")
             pixels = check_images(batch)
@@ -160,14 +161,6 @@ def _add_part(moments: list[MapMoments], view: ModelView, inputs: Tensor) -> Non
     else:
         for own, added in zip(moments, more, strict=True):
             own.add(added)
-
-
-def _iterate_batches(images: Any) -> Iterator[Any]:
-    """Batches as they are, and an array in pieces, so that no more than a piece is copied."""
-    if hasattr(images, "shape"):
-        yield from (images[start : start + BATCH_SIZE] for start in range(0, len(images), BATCH_SIZE))
-    else:
-        yield from images
 
 
 def _fits(pattern: Tensor, weight: Tensor, precision: torch.dtype) -> bool:

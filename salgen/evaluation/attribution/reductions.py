@@ -9,7 +9,7 @@ from salgen.errors import unknown_name
 if TYPE_CHECKING:
     from torch import Tensor
 
-REDUCTIONS: dict[str, Callable[[Tensor], Tensor]] = {
+REDUCTIONS: dict[str, Callable[[Tensor], Tensor]] = {  # (n, C, h, w) to (n, h, w)
     "max_abs": lambda raw: raw.abs().amax(dim=1),
     "sum_abs": lambda raw: raw.abs().sum(dim=1),
     "sum": lambda raw: raw.sum(dim=1),
@@ -28,16 +28,11 @@ def check_reduction(name: str) -> str:
     return name
 
 
-def reduce_channels(raw: Tensor, name: str) -> Tensor:
-    """(n, C, h, w) to (n, h, w): ``max_abs``, ``sum_abs``, ``sum``, ``sum_pos``, ``l2`` or ``abs`` = |sum|."""
-    return REDUCTIONS[check_reduction(name)](raw)
-
-
 def as_saliency(raw: Tensor, reduction: str | None, size: Sequence[int]) -> Tensor:
     """Raw attributions (n, C, h, w) as maps (n, H, W) of the image's size; (n, C, H, W) without a reduction."""
     if reduction is None:
         return resize(raw, size)
-    return resize(reduce_channels(raw, reduction)[:, None], size)[:, 0]
+    return resize(REDUCTIONS[check_reduction(reduction)](raw)[:, None], size)[:, 0]
 
 
 def resize(maps: Tensor, size: Sequence[int]) -> Tensor:

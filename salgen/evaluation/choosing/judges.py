@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -15,41 +15,27 @@ from salgen.types import Float64, SaliencyMap
 INSERTION, DELETION = "insertion-auc", "deletion-auc"
 
 
-class Judge(Protocol):
-    """Scores maps, the higher the better, and says how far the means of a few images may be off."""
-
-    metric: str  # its name
-    # whether methods of many passes and controls are left out, and no method is given up on the way
-    cheap_alone: ClassVar[bool]
-    bounds: ClassVar[tuple[float, float]]  # least and largest score
-
-    def scores(self, maps: SaliencyMap, cluster: NDArray[np.int64]) -> Float64:
-        """The score of each map of the images with these numbers."""
-
-    def draws(self, scores: Mapping[str, Sequence[float]]) -> Float64:
-        """Draws (D, M) of the true means of methods, given the means of their first clusters."""
-
-
 @dataclass(frozen=True)
-class ByMasks(Judge):
+class ByMasks:
     """A metric against masks, bool (N, H, W); its covariance over images is that of salgen-bench."""
 
     metric: str
     masks: NDArray[np.bool_]
+    # whether methods of many passes and controls are left out, and no method is given up on the way
     cheap_alone: ClassVar[bool] = False
-    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)  # least and largest score, the higher the better
 
     def scores(self, maps: SaliencyMap, cluster: NDArray[np.int64]) -> Float64:
-        """By the metric; a map that failed has its worst value."""
+        """The score of each map of the images with these numbers; a map that failed has the metric's worst value."""
         return score(maps, self.masks[cluster], [self.metric]).worst_case[self.metric]
 
     def draws(self, scores: Mapping[str, Sequence[float]]) -> Float64:
-        """Normal around the means."""
+        """Draws (D, M) of the true means of methods, given the means of their first clusters: normal around them."""
         return from_few(self.metric, scores)
 
 
 @dataclass(frozen=True)
-class ByFaithfulness(Judge):
+class ByFaithfulness:
     """Insertion minus deletion, akin to the symmetric relevance gain of Blücher et al. 2024, arXiv:2401.06654.
 
     It needs no mask. Pixels come in the map's order, or go. How early does the network find its class, or give it up?
@@ -75,6 +61,9 @@ class ByFaithfulness(Judge):
         count = values.shape[1]
         drawn = Stream("choosing without masks").integers(count, DRAWS * count).reshape(DRAWS, count)
         return np.asarray(values[:, drawn].mean(axis=2).T)
+
+
+Judge = ByMasks | ByFaithfulness
 
 
 def from_few(metric: str, scores: Mapping[str, Sequence[float]]) -> Float64:

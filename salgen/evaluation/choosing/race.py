@@ -152,7 +152,6 @@ class Race:
         methods = [self.methods[call] for call in calls]
         explained: Explained = explain(self.view, pixels, targets, method=methods, ids=ids, **self.options)
         for call, (name, maps) in zip(calls, explained.items(), strict=True):
-            found = self.judge.scores(maps, cluster)
-            self.scores.setdefault(call, []).append(float(found.mean()))
+            self.scores.setdefault(call, []).append(float(self.judge.scores(maps, cluster).mean()))
             self.parts.setdefault(call, []).append(maps)
             self.spent[call] = self.spent.get(call, 0.0) + explained.seconds[name]

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 import numpy as np
-from salgen.errors import SalgenError, unknown_name
+import pyarrow.parquet as pq
+from salgen.errors import SalgenError, readable, unknown_name
 from salgen.evaluation.diagnostics.thresholds import FAITHFULNESS, LOCALIZATION, Thresholds
 from salgen.evaluation.runs.artifacts.predictions import FILE
 from salgen.evaluation.scoring.metric_selection import bounds, create_metric, higher_is_better
@@ -90,16 +91,11 @@ def probabilities_in(run: str | Path) -> dict[tuple[str, int, str], list[float]]
 
 
 def _predictions(run: str | Path) -> list[dict[str, Any]]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     path = Path(run) / FILE
     if not path.is_file():
         raise SalgenError(f"{path} is missing: {run} is not a run folder, or `salgen evaluate` has not finished there")
-    try:
+    with readable(f"{path} is damaged", ": evaluate again into a new folder"):
         return list(pq.read_table(path).to_pylist())
-    except (pa.ArrowException, OSError) as error:
-        raise SalgenError(f"{path} is damaged ({error}): evaluate again into a new folder") from None
 
 
 def right_maps(

@@ -127,21 +127,9 @@ class Degradation(NamedTuple):
     apply: Callable[[Mask, float], Float64]
 
 
-def _shifted(truth: Mask, pixels: float) -> Float64:
-    return np.stack([shift(mask.astype(float), (pixels, pixels), order=0, cval=float(mask[0, 0])) for mask in truth])
-
-
-def _dilated(truth: Mask, radius: float) -> Float64:
-    return np.stack([distance_transform_edt(~mask) <= radius for mask in truth]).astype(float)
-
-
 def _noisy(truth: Mask, deviation: float) -> Float64:
     noise = Stream(0, "metrics check", "noise").normal(truth.size).reshape(truth.shape)
     return truth + deviation * noise
-
-
-def _blurred(truth: Mask, deviation: float) -> Float64:
-    return np.stack([gaussian_filter(mask.astype(float), deviation) for mask in truth])
 
 
 def _flipped(truth: Mask, share: float) -> Float64:
@@ -151,10 +139,20 @@ def _flipped(truth: Mask, share: float) -> Float64:
 
 
 DEGRADATIONS = {
-    "shift": Degradation("pixels down and right", STEPS, _shifted),
-    "dilation": Degradation("pixels of radius", STEPS, _dilated),
+    "shift": Degradation(
+        "pixels down and right",
+        STEPS,
+        lambda truth, by: shift(truth.astype(float), (0, by, by), order=0, cval=float(truth[0, 0, 0])),
+    ),
+    "dilation": Degradation(
+        "pixels of radius",
+        STEPS,
+        lambda truth, radius: np.stack([distance_transform_edt(~mask) <= radius for mask in truth]).astype(float),
+    ),
     "noise": Degradation("deviation, where the truth is 1", tuple(step / 2.0 for step in STEPS), _noisy),
-    "blur": Degradation("pixels of deviation", STEPS, _blurred),
+    "blur": Degradation(
+        "pixels of deviation", STEPS, lambda truth, by: gaussian_filter(truth.astype(float), (0, by, by))
+    ),
     "sign flip": Degradation("share of the truth's pixels", (0.0, 0.25, 0.5, 0.75, 1.0), _flipped),
 }
 

@@ -96,8 +96,7 @@ class Sobel(Control):
         """Non-negative (n, 1, H, W), of the mean over channels, edge pixels repeated outwards."""
         grey = _grey(context)
         across = torch.tensor([[-1.0, 0.0, 1.0], [-2.0, 0.0, 2.0], [-1.0, 0.0, 1.0]]).to(grey)
-        kernels = torch.stack([across, across.T])[:, None]
-        slopes = functional.conv2d(grey, kernels)
+        slopes = functional.conv2d(grey, torch.stack([across, across.T])[:, None])
         return torch.hypot(slopes[:, :1], slopes[:, 1:])
 
 

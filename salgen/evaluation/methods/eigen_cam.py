@@ -161,8 +161,7 @@ def _largest_positive(weights: Tensor) -> Tensor:
     """The vectors (n, K, 1) with the sign that makes the largest entry positive; of equal ones, the first."""
     sizes = weights.abs()
     first = (sizes >= (1 - _TIE) * sizes.amax(dim=1, keepdim=True)).int().argmax(dim=1, keepdim=True)
-    sign = weights.gather(1, first).sign()
-    return weights * sign
+    return weights * weights.gather(1, first).sign()
 
 
 @dataclass(frozen=True)

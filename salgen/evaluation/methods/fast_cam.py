@@ -31,6 +31,7 @@ class FastCam(ClassActivation):
     reference = "Mundhenk et al. 2020, Efficient saliency maps for explainable AI, doi:10.48550/arXiv.1911.11293"
     resolution = "the input's"
     defined_for = "networks with layers that end in a ReLU"
+    class_map = staticmethod(grad_cam)  # of a layer, (n, 1, h, w)
 
     layers: str | None = param(
         None, "dotted names of rectified layers joined by +; default: the last of each resolution"
@@ -59,10 +60,6 @@ class FastCam(ClassActivation):
         cams = [self.class_map(layer, context) for layer in self.layers_of(context.model, context.inputs[:1])]
         class_activation = min_max_scaled(together(cams).sum(dim=1, keepdim=True))
         return activity.sum(dim=0) * resize(class_activation, size)
-
-    def class_map(self, layer: str, context: AttributionContext) -> Tensor:
-        """The class activation map of a layer, (n, 1, h, w)."""
-        return grad_cam(layer, context)
 
     def _rectified(self, model: ModelView, image: Tensor) -> tuple[str, ...]:
         return layer_names(self.layers) if self.layers else self.all_layers(model, image)
@@ -102,9 +99,7 @@ class FastCamPlusPlus(FastCam):
         "Chattopadhay et al. 2018, Grad-CAM++, doi:10.1109/WACV.2018.00097"
     )
 
-    def class_map(self, layer: str, context: AttributionContext) -> Tensor:
-        """Grad-CAM++."""
-        return grad_cam_plus_plus(layer, context)
+    class_map = staticmethod(grad_cam_plus_plus)
 
 
 def min_max_scaled(maps: Tensor) -> Tensor:

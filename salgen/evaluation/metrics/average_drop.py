@@ -43,10 +43,7 @@ class AverageDrop(ModelMetric):
     space: str = param("normalised", SPACE, choices=SPACES)
     compat: str | None = param(None, "`aabid`: |p - o| / p, as that paper prints it", choices=("aabid",))
 
-    @by_parameters(ModelMetric.bounds)
-    def bounds(self) -> tuple[float, float]:
-        """As Aabid & Sicre print it a gain counts as a loss, without a bound."""
-        return (0.0, math.inf) if self.compat == "aabid" else ModelMetric.bounds
+    bounds = by_parameters(ModelMetric.bounds)(lambda m: (0.0, math.inf) if m.compat else ModelMetric.bounds)
 
     def measure(self, data: MetricInputs) -> Measured:
         """In [0, 1]; of float64 differences."""
@@ -97,18 +94,12 @@ def _masked_probabilities(data: MetricInputs, space: str) -> Float64:
 
     probe = data.predictor
     images = probe.inputs if space == "normalised" else probe.pixels
-    masks = resize(_scaled(data).to(images)[:, None], images.shape[2:])
+    no_mask = np.zeros(data.maps.shape[1:], dtype=bool)
+    scaled = torch.from_numpy(np.stack([Ranking(saliency, no_mask).scaled for saliency in data.maps]))
+    masks = resize(scaled.to(images)[:, None], images.shape[2:])
 
     def inputs(part: slice) -> Tensor:
         masked = images[part] * masks[part]
         return masked if space == "normalised" else probe.normalised(masked)
 
     return probabilities_of(data, torch.arange(len(images), device=images.device), inputs)
-
-
-def _scaled(data: MetricInputs) -> Tensor:
-    """mm(S) of the whole maps, float64 (N, H, W)."""
-    import torch
-
-    everywhere = np.zeros(data.maps.shape[1:], dtype=bool)
-    return torch.from_numpy(np.stack([Ranking(saliency, everywhere).scaled for saliency in data.maps]))

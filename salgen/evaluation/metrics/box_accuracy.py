@@ -45,10 +45,6 @@ class BoxAccuracy(DatasetMetric):
         "dataset", "whether one threshold serves all maps, or each has its best", choices=("dataset", "image")
     )
 
-    def ceiling(self, p: int, n: int) -> float:
-        """NaN: it depends on the mask's shape."""
-        return float("nan")
-
     def partial(self, rankings: Sequence[Ranking]) -> Float64:
         """The intersection over union at each of `THRESHOLDS`, with the acceptable mask that suits it best."""
         best = np.zeros(len(THRESHOLDS))
@@ -59,8 +55,7 @@ class BoxAccuracy(DatasetMetric):
         for place, box, component in components(levels, np.flatnonzero(changes)):
             best[place] = max(self._iou(box, component, truth) for truth in truths)
         last = np.maximum.accumulate(np.where(changes, np.arange(len(best)), 0))
-        filled: Float64 = best[last]
-        return filled
+        return np.asarray(best[last])
 
     def aggregate(self, partial: Float64) -> Float64:
         """1 for the samples that are localised, 0 for the others."""

@@ -14,6 +14,11 @@ from salgen.types import Float64
 TOP_PERCENTILE = 99
 
 
+def by_model(own: frozenset[str], paired: frozenset[str]) -> Any:
+    """What a metric needs, by its field `of`: the model's own maps, or those of the second model."""
+    return by_parameters(own)(lambda metric: paired if metric.of == PAIRED else own)
+
+
 @dataclass(frozen=True)
 class GCf(MaskMetric):
     """Mean strength of a map on the mask, S_cf; its mean over rightly classified samples is G_cf.
@@ -37,10 +42,7 @@ class GCf(MaskMetric):
 
     of: str = of_param()
 
-    @by_parameters(MaskMetric.needs)
-    def needs(self) -> frozenset[str]:
-        """With ``of=paired`` the second model's maps."""
-        return frozenset({"mask", "paired_maps"}) if self.of == PAIRED else MaskMetric.needs
+    needs = by_model(MaskMetric.needs, frozenset({"mask", "paired_maps"}))
 
     def __call__(self, ranking: Ranking, paired_map: Values | None = None) -> tuple[float, str]:
         """In [0, 1]."""
@@ -81,10 +83,7 @@ class WithAndWithout(MaskMetric):
 
     of: str = of_param()
 
-    @by_parameters(OWN_NEEDS)
-    def needs(self) -> frozenset[str]:
-        """With ``of=paired`` the second model's maps."""
-        return PAIRED_NEEDS if self.of == PAIRED else OWN_NEEDS
+    needs = by_model(OWN_NEEDS, PAIRED_NEEDS)
 
     def strengths(self, ranking: Ranking, maps: Mapping[str, Values]) -> tuple[float, float]:
         """S_cf with the feature and without it, under the same mask."""
@@ -173,10 +172,7 @@ class Iir(WithAndWithout):
 
     tolerance: float = param(0.1, "t: the largest change that counts as none, as a share of S(x)", low=0.0)
 
-    @by_parameters(OWN_NEEDS | {"patched_maps"})
-    def needs(self) -> frozenset[str]:
-        """With ``of=paired`` the second model's maps."""
-        return PAIRED_NEEDS | {"paired_patched_maps"} if self.of == PAIRED else OWN_NEEDS | {"patched_maps"}
+    needs = by_model(OWN_NEEDS | {"patched_maps"}, PAIRED_NEEDS | {"paired_patched_maps"})
 
     def __call__(self, ranking: Ranking, **maps: Values) -> tuple[float, str]:
         """0 or 1."""

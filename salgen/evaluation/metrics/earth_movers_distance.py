@@ -3,7 +3,6 @@
 import math
 from dataclasses import dataclass
 import numpy as np
-from numpy.typing import NDArray
 from salgen.evaluation.metrics.inputs.metric import ZERO_ENERGY, MaskMetric
 from salgen.evaluation.metrics.inputs.ranking import Ranking
 from salgen.parameters import param
@@ -46,7 +45,11 @@ class EarthMoversDistance(MaskMetric):
         if not top > 0:
             return math.nan, ZERO_ENERGY
         shape = positive.shape
-        pools = [_pool(side, self.cells) for side in shape]
+        counts = [min(side, self.cells) for side in shape]  # of pools (cells, side): 1 where a pixel lies in the cell
+        pools = [
+            (np.arange(side) * count // side == np.arange(count)[:, None]).astype(np.float64)
+            for side, count in zip(shape, counts, strict=True)
+        ]
         found, wanted = (
             pools[0] @ values @ pools[1].T for values in (positive / top, ranking.truth[box].astype(np.float64))
         )
@@ -66,9 +69,3 @@ def _moved(difference: Float64, places: Float64) -> float:
         return 0.0
     mean = wasserstein_distance_nd(places[more], places[less], difference[more], -difference[less])
     return float(mean * difference[more].sum())
-
-
-def _pool(side: int, cells: int) -> NDArray[np.float64]:
-    """Each pixel's cell along an axis, (cells, side), one where it lies in it."""
-    count = min(side, cells)
-    return np.asarray(np.arange(side) * count // side == np.arange(count)[:, None], dtype=np.float64)

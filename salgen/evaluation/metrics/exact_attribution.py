@@ -38,10 +38,6 @@ class AttributionMetric(MaskMetric):
         """The value for the sums of a map, and the reason why it is NaN."""
         raise NotImplementedError
 
-    def ceiling(self, p: int, n: int) -> float:
-        """Unknown: the mask is not the attribution."""
-        return math.nan
-
 
 @dataclass(frozen=True)
 class AttributionCosine(AttributionMetric):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,9 @@ BLUR_SIDE, BLUR_SIGMA = 11, 5.0
 REFERENCE_OF = {"petsiuk": "blur", "li2020": "blur", "saliency-bench": "black"}
 DELETED = "zero"
 
+WITH_REFERENCE = by_parameters(ModelMetric.needs)(  # the twins too, where they are the reference
+    lambda metric: ModelMetric.needs | ({"twin"} if metric.baseline == "twin" else set())
+)
 COARSE = 8  # intervals or more at first, where the curve's area is to be known to a tolerance
 
 
@@ -78,15 +82,8 @@ class InsertionAuc(ModelMetric):
         choices=REFERENCES,
     )
 
-    @by_parameters(ModelMetric.needs)
-    def needs(self) -> frozenset[str]:
-        """The twins too, where they are the reference."""
-        return _needs(self.baseline)
-
-    @by_parameters(ModelMetric.bounds)
-    def bounds(self) -> tuple[float, float]:
-        """From -1 where the reference's probability is subtracted."""
-        return (-1.0, 1.0) if self.variant == "li2020" else ModelMetric.bounds
+    needs = WITH_REFERENCE
+    bounds = by_parameters(ModelMetric.bounds)(lambda m: (-1.0, 1.0) if m.variant == "li2020" else ModelMetric.bounds)
 
     def measure(self, data: MetricInputs) -> Measured:
         """Float64 means of each sample's curve."""
@@ -118,10 +115,7 @@ class DeletionAuc(ModelMetric):
         None, "what pixels become; zero after the normalisation by default", choices=REFERENCES
     )
 
-    @by_parameters(ModelMetric.needs)
-    def needs(self) -> frozenset[str]:
-        """The twins too, where they are what pixels become."""
-        return _needs(self.baseline)
+    needs = WITH_REFERENCE
 
     def measure(self, data: MetricInputs) -> Measured:
         """Float64 means of each sample's curve."""
@@ -129,29 +123,21 @@ class DeletionAuc(ModelMetric):
         return _area(curves), [""] * len(data)
 
 
-def insertion_curve(
-    data: MetricInputs, baseline: str = "blur", step: int | None = None, tolerance: float = 0.0
+def _curve(
+    data: MetricInputs, baseline: str, step: int | None = None, tolerance: float = 0.0, *, insertion: bool
 ) -> Float64:
-    """The explained class's probability after each step of putting pixels in, float64 (N, steps + 1).
+    """The explained class's probability after each step of putting pixels in, or out, float64 (N, steps + 1).
 
-    It starts at one of `REFERENCES`, and ends at the image itself; with ``"twin"`` every sample must have one. A
-    `tolerance` of the area leaves steps out, between which the curve is linear.
+    Insertion starts at one of `REFERENCES`, and ends at the image itself; deletion the other way round. With
+    ``"twin"`` every sample must have one. A `tolerance` of the area leaves steps out, between which the curve is
+    linear.
     """
-    return _curve(data, baseline, step, tolerance, insertion=True)
 
-
-def deletion_curve(
-    data: MetricInputs, baseline: str = DELETED, step: int | None = None, tolerance: float = 0.0
-) -> Float64:
-    """The same for taking pixels out: it starts at the image itself and ends at the reference."""
-    return _curve(data, baseline, step, tolerance, insertion=False)
-
-
-def _curve(data: MetricInputs, baseline: str, step: int | None, tolerance: float, *, insertion: bool) -> Float64:
     def compute() -> Float64:
         from salgen.evaluation.metrics.inputs import changed_images
 
-        count = changed_images.step_count(data, step)
+        size = data.maps.shape[1:]
+        count = -(-math.prod(size) // changed_images.pixels_per_step(size, step))  # the last may change fewer pixels
         image, empty = data.predictor.inputs, reference_images(data, baseline)
         before, after = (empty, image) if insertion else (image, empty)
         curves, known = np.zeros((len(data), count + 1)), np.zeros((len(data), count + 1), dtype=bool)
@@ -174,6 +160,9 @@ def _curve(data: MetricInputs, baseline: str, step: int | None, tolerance: float
     return data.cached(("insertion" if insertion else "deletion", baseline, step, tolerance), compute)
 
 
+insertion_curve, deletion_curve = partial(_curve, insertion=True), partial(_curve, insertion=False)
+
+
 def _steps_between(curve: Float64, steps: NDArray[np.int64], tolerance: float) -> NDArray[np.int64]:
     """The middles of intervals between known steps in which the area (the mean) could be off by too much.
 
@@ -183,10 +172,6 @@ def _steps_between(curve: Float64, steps: NDArray[np.int64], tolerance: float) -
     errors = np.where(widths > 1, widths * np.abs(np.diff(curve[steps])), 0.0) / (2 * (len(curve) - 1))
     dear = (errors > tolerance / len(errors)) & (errors.sum() > tolerance)
     return np.asarray((steps[:-1] + widths // 2)[dear])
-
-
-def _needs(baseline: str | None) -> frozenset[str]:
-    return ModelMetric.needs | {"twin"} if baseline == "twin" else ModelMetric.needs
 
 
 def _area(curves: Float64) -> Float64:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 import numpy as np
 from salgen.evaluation.metrics.inputs.metric import Measured, ModelMetric
 from salgen.evaluation.metrics.inputs.metric_inputs import MetricInputs
@@ -51,9 +51,11 @@ class Irof(ModelMetric):
 
     def _of(self, data: MetricInputs, sample: int, stream: Stream, empty: Tensor) -> float:
         import torch
+        from salgen.evaluation.methods.lime_kernel_shap import slic
         from salgen.evaluation.metrics.inputs.changed_images import original_probabilities, probabilities_of
 
-        regions = self._regions(data, sample)
+        images, key = data.predictor.inputs, ("slic", self.segments)
+        regions = data.cached(key, lambda: [slic(image, self.segments).numpy() for image in images])[sample]
         count = int(regions.max()) + 1
         saliency = torch.from_numpy(data.maps[sample].astype(np.float64))
         if saliency.shape != regions.shape:
@@ -63,7 +65,7 @@ class Irof(ModelMetric):
         shuffled = stream.permutation(count)
         place = np.empty(count, dtype=np.int64)
         place[shuffled[np.argsort(-means[shuffled], kind="stable")]] = np.arange(count)
-        image, places = data.predictor.inputs[sample], torch.from_numpy(place[regions]).to(empty.device)
+        image, places = images[sample], torch.from_numpy(place[regions]).to(empty.device)
         steps = torch.arange(1, count + 1, device=empty.device)
 
         def inputs(part: slice) -> Tensor:
@@ -72,11 +74,3 @@ class Irof(ModelMetric):
         after = probabilities_of(data, torch.full_like(steps, sample), inputs)
         left = np.concatenate([[1.0], after / max(original_probabilities(data)[sample], SMALLEST)])
         return float(1 - (left[:-1] + left[1:]).mean() / 2)
-
-    def _regions(self, data: MetricInputs, sample: int) -> Any:
-        """The segments of a normalised image, numbered from 0: int64 (h, w)."""
-        from salgen.evaluation.methods.lime_kernel_shap import slic
-
-        images = data.predictor.inputs
-        found = data.cached(("slic", self.segments), lambda: [slic(image, self.segments).numpy() for image in images])
-        return found[sample]

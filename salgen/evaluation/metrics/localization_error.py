@@ -1,6 +1,5 @@
 """What a map marks against the mask: the localization error, and the F1 score, of boxes and of pixels."""
 
-import math
 from dataclasses import dataclass
 from salgen.evaluation.metrics.inputs import boxes
 from salgen.evaluation.metrics.inputs.metric import MaskMetric
@@ -14,16 +13,9 @@ COMPAT_HELP = "`aabid`: 1 - recall, as in the paper's code"
 
 @dataclass(frozen=True)
 class MarkMetric(MaskMetric):
-    """A metric of the pixels that a map marks, which depends on where they are.
-
-    The mask itself as a map marks its largest component alone.
-    """
+    """A metric of the pixels that a map marks, which depends on where they are."""
 
     ignores_position = False
-
-    def ceiling(self, p: int, n: int) -> float:
-        """NaN: it depends on the mask's shape."""
-        return math.nan
 
 
 @dataclass(frozen=True)

@@ -44,10 +44,6 @@ class PredictedMask(MaskMetric):
         inside, outside = ranking.above_scaled(self.threshold)
         return Overlap(inside, inside + outside, ranking.p)
 
-    def ceiling(self, p: int, n: int) -> float:
-        """1, but 0 for a full mask, which as a map is constant: nothing is above a threshold."""
-        return 0.0 if n == 0 and self.select == "threshold" and not compat_of(self) else 1.0
-
 
 @dataclass(frozen=True)
 class IoU(PredictedMask):
@@ -186,10 +182,7 @@ class SoftF1(MaskMetric):
 
     within: str = param("mask", "what the map is compared with: the mask, or its bounding box", choices=("box", "mask"))
 
-    @by_parameters(True)
-    def ignores_position(self) -> bool:
-        """Whether only the mask's size matters."""
-        return self.within == "mask"
+    ignores_position = by_parameters(True)(lambda metric: metric.within == "mask")
 
     def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1]."""
@@ -197,10 +190,6 @@ class SoftF1(MaskMetric):
         inside, outside = ranking.scaled_sums
         total = inside + outside
         return (2.0 * inside / (total + ranking.p), "") if total > 0.0 else (math.nan, ZERO_ENERGY)
-
-    def ceiling(self, p: int, n: int) -> float:
-        """1; undefined for a full mask, which as a map is constant, and in the box, where the mask's shape decides."""
-        return 1.0 if n and self.within == "mask" else math.nan
 
 
 @dataclass(frozen=True)
@@ -223,7 +212,3 @@ class Mae(MaskMetric):
         """In [0, 1]."""
         inside, outside = ranking.scaled_sums
         return (outside + (ranking.p - inside)) / (ranking.p + ranking.n), ""
-
-    def ceiling(self, p: int, n: int) -> float:
-        """0, but 1 for a full mask, which as a map is constant."""
-        return 1.0 if n == 0 else 0.0

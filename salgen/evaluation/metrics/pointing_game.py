@@ -43,10 +43,7 @@ class PointingGame(MaskMetric):
                 "tolerance and ties"
             )
 
-    @by_parameters(MaskMetric.ignores_position)
-    def ignores_position(self) -> bool:
-        """Whether only the mask's size matters."""
-        return not self.tolerance and self.ties != "first"
+    ignores_position = by_parameters(True)(lambda metric: not metric.tolerance and metric.ties != "first")
 
     def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1]; 0 or 1 unless ties are `expected`."""
@@ -67,8 +64,7 @@ def _grown(mask: Mask, tolerance: float) -> Mask:
         return mask
     from scipy.ndimage import distance_transform_edt
 
-    near: Mask = distance_transform_edt(~mask) < tolerance
-    return near
+    return np.asarray(distance_transform_edt(~mask) < tolerance)
 
 
 @dataclass(frozen=True)
@@ -90,24 +86,11 @@ class EnergyPointingGame(MaskMetric):
     within: str = param("box", "count what lies in the mask's bounding box, or in the mask", choices=("box", "mask"))
     relative: bool = param(False, "divide by the share that a constant map has")
 
-    @by_parameters(False)
-    def ignores_position(self) -> bool:
-        """Whether only the mask's size matters."""
-        return self.within == "mask"
-
-    @by_parameters(MaskMetric.bounds)
-    def bounds(self) -> tuple[float, float]:
-        """Where relative, without an upper bound."""
-        return (0.0, math.inf) if self.relative else MaskMetric.bounds
+    ignores_position = by_parameters(False)(lambda metric: metric.within == "mask")
+    bounds = by_parameters(MaskMetric.bounds)(lambda m: (0.0, math.inf) if m.relative else MaskMetric.bounds)
 
     def __call__(self, ranking: Ranking) -> tuple[float, str]:
         """In [0, 1], or [0, region / area] where relative."""
         area = ranking if self.within == "mask" else ranking.boxed
         value, reason = RelevanceMass()(area)
         return (value * (area.p + area.n) / area.p if self.relative else value), reason
-
-    def ceiling(self, p: int, n: int) -> float:
-        """1; where relative (p + n) / p in the mask, and in the box what its shape makes of it."""
-        if not self.relative:
-            return 1.0
-        return (p + n) / p if self.within == "mask" else math.nan

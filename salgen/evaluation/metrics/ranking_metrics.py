@@ -92,10 +92,6 @@ class Prec99(MaskMetric):
         selected = true + allowed * cut.negatives_tied
         return (true / selected, "") if selected else (math.nan, TOO_FEW_NEGATIVES)
 
-    def ceiling(self, p: int, n: int) -> float:
-        """With FP* false positives let in, p / (p + FP*); 1 under `compat`."""
-        return 1.0 if self.compat else p / (p + allowed_false_positives(n))
-
 
 def allowed_false_positives(n: int) -> int:
     """FP*: the largest integer below n / 100, or 0."""

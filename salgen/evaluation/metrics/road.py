@@ -45,6 +45,7 @@ class Road(ModelMetric):
     def measure(self, data: MetricInputs) -> Measured:
         """In [-0.5, 0.5]."""
         import torch
+        from scipy.stats import rankdata
         from salgen.evaluation.metrics.inputs.changed_images import probabilities_of, ranks_at
 
         images = data.predictor.inputs
@@ -59,7 +60,8 @@ class Road(ModelMetric):
             changed = []
             for number in range(part.start, part.stop):
                 image, (place, largest) = number // every, divmod(number % every, 2)
-                order = _rank_again(ranks[image])
+                # of the nearest pixels of a map some ranks may be missing or stand twice
+                order = rankdata(ranks[image], method="ordinal").reshape(ranks[image].shape) - 1
                 missing = order < counts[place] if largest else order >= size - counts[place]
                 pixels = images[image].double().cpu().numpy()
                 changed.append(np.where(missing, imputed(pixels, missing) + NOISE * noise[image], pixels))
@@ -94,10 +96,3 @@ def imputed(image: Float64, missing: Mask) -> Float64:
     system = diags_array(weights.sum(axis=1)) - weights[:, gone]
     filled[gone] = spsolve(system.tocsc(), weights[:, ~gone] @ filled[~gone]).reshape(-1, len(image))
     return np.asarray(filled.T.reshape(image.shape))
-
-
-def _rank_again(ranks: np.ndarray) -> np.ndarray:
-    """Ranks (h, w) as 0, 1, ...: of the nearest pixels of a map, some may be missing or stand twice."""
-    order = np.empty(ranks.size, dtype=np.int64)
-    order[ranks.ravel().argsort(kind="stable")] = np.arange(ranks.size)
-    return order.reshape(ranks.shape)

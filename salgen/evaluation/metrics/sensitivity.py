@@ -94,8 +94,7 @@ def _flat(maps: Values) -> Float64:
 
 
 def _l2(start: Float64, moved: Float64) -> Float64:
-    norms: Float64 = np.linalg.norm(moved - start, axis=1)
-    return norms
+    return np.asarray(np.linalg.norm(moved - start, axis=1))
 
 
 def _relative(start: Float64, moved: Float64) -> Float64:

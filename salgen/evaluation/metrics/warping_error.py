@@ -60,8 +60,7 @@ def simple_points() -> NDArray[np.bool_]:
     bits = (np.arange(256)[:, np.newaxis] >> np.arange(8)) & 1
     background = 1 - bits
     edges, corners, following = background[:, 0::2], background[:, 1::2], np.roll(background[:, 0::2], -1, axis=1)
-    simple: NDArray[np.bool_] = (edges - edges * corners * following).sum(axis=1) == 1
-    return simple
+    return np.asarray((edges - edges * corners * following).sum(axis=1) == 1)
 
 
 SIMPLE = simple_points().tolist()
@@ -74,8 +73,7 @@ def distance_to_boundary(truth: Mask) -> NDArray[np.float64]:
     """
     padded = np.pad(truth, 1)
     inside, outside = (ndimage.distance_transform_edt(side) for side in (padded, ~padded))
-    distance: NDArray[np.float64] = (inside + outside)[1:-1, 1:-1]
-    return distance
+    return np.asarray((inside + outside)[1:-1, 1:-1])
 
 
 def warped(start: Mask, goal: Mask) -> Mask:

@@ -19,15 +19,14 @@ from salgen.evaluation.report import console_summary
 from salgen.evaluation.report.page import PAGE, render
 from salgen.evaluation.report.runs import read_runs
 from salgen.evaluation.runs.artifacts import predictions
-from salgen.evaluation.runs.artifacts.certificate_table import FILE as CERTIFICATES
-from salgen.evaluation.runs.artifacts.composite_table import FILE as COMPOSITES
+from salgen.evaluation.runs.artifacts.certificate_table import CERTIFICATES, COMPOSITES
 from salgen.evaluation.runs.artifacts.run_record import RECORD, MethodRecord, RunRecord
 from salgen.evaluation.runs.artifacts.saved_maps import GALLERY, folder_name, method_folder
 from salgen.evaluation.runs.source_run import DATA, checkpoint_files, checkpoint_of
 from salgen.evaluation.statistics.comparisons import COMPARISONS
 from salgen.evaluation.statistics.score_cube import SCORES
 from salgen.evaluation.statistics.summary import SUMMARY
-from salgen.evaluation.verification.verify_run import run_problems
+from salgen.evaluation.verification.verifying import run_problems
 from salgen.files import sha256_of
 from salgen.progress import progress
 

@@ -27,8 +27,7 @@ from salgen.evaluation.report.reliance import reliance_lines
 from salgen.evaluation.report.runs import CEILING, FLOOR, METHOD, LoadedRun, read_runs
 from salgen.evaluation.report.tables import means_table
 from salgen.evaluation.report.verdicts import Verdict, verdict
-from salgen.evaluation.runs.artifacts.certificate_table import FILE as CERTIFICATES
-from salgen.evaluation.runs.artifacts.composite_table import FILE as COMPOSITES
+from salgen.evaluation.runs.artifacts.certificate_table import CERTIFICATES, COMPOSITES
 from salgen.evaluation.runs.artifacts.predictions import FILE as PREDICTIONS
 from salgen.evaluation.runs.artifacts.run_record import RECORD, RunRecord
 from salgen.evaluation.runs.artifacts.saved_maps import SavedMaps, check_maps, maps_name, read_maps

@@ -15,16 +15,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
 from salgen.errors import SalgenError
-from salgen.evaluation.metrics.inputs.batched_predictor import BatchedPredictor
+from salgen.evaluation.metrics.inputs.batched_predictor import logits_of
 from salgen.evaluation.reliance.certificate_rule import REDRAWS, Answers, certificate_of
 from salgen.evaluation.reliance.rerender import Renderer
-from salgen.evaluation.runs.artifacts.certificate_table import COLUMNS, FILE, Certification, read_certificates
+from salgen.evaluation.runs.artifacts.certificate_table import CERTIFICATES, COLUMNS, Certification, read_certificates
 from salgen.evaluation.runs.artifacts.chunk_files import PARTS, is_written, provenance, read_rows, write_part
 from salgen.evaluation.runs.artifacts.predictions import Classes, predicted_classes
 from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.files import atomic_path
 from salgen.progress import progress
-from salgen.types import Float32, Float64
 
 VERSION = "5"  # changes whenever a certificate may
 
@@ -38,7 +37,7 @@ def certify(
 
     `elsewhere` has other processes write a certifier's missing files, and yields each written chunk's number.
     """
-    plan, path = runners[0].plan, runners[0].run / FILE
+    plan, path = runners[0].plan, runners[0].run / CERTIFICATES
     certifiers = [Certifier(runner) for runner in runners]
     if any(certifier.missing for certifier in certifiers):
         try:
@@ -94,7 +93,7 @@ class Certifier:
     def _certificates(self, chunk: Sequence[int], renderer: Renderer) -> pa.Table:
         plan, model = self.runner.plan, self.runner.model
         (batch,) = plan.dataset.batches(len(chunk), chunk)
-        answers = renderer.answers(batch.recipes, self.redraws, self._logits)
+        answers = renderer.answers(batch.recipes, self.redraws, logits_of(model.view, plan.max_memory))
         targets, labels = plan.targets(batch.labels, lambda: self._predicted(answers, batch.labels)), batch.labels
         if model.view.multi_label:
             answers = [answer.about(int(target)) for answer, target in zip(answers, targets, strict=True)]
@@ -110,11 +109,6 @@ class Certifier:
     def _predicted(self, answers: Sequence[Answers], labels: Classes) -> Classes:
         view, logits = self.runner.model.view, np.stack([answer.sample for answer in answers])
         return predicted_classes(view.probabilities(torch.from_numpy(logits)).numpy(), labels, view.multi_label)
-
-    def _logits(self, images: Float32) -> Float64:
-        """Logits float64 (n, K), computed in parts that fit into memory."""
-        predictor = BatchedPredictor(self.runner.model.view, images, self.runner.plan.max_memory)
-        return np.asarray(predictor.original_logits.cpu().double().numpy())
 
     def _key(self, chunk: Sequence[int]) -> str:
         return provenance(

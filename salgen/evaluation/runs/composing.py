@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from salgen.evaluation.metrics.inputs.batched_predictor import logits_of
 from salgen.evaluation.reliance.composites import FEWEST, FILLINGS, composite_evidence
+from salgen.evaluation.runs.artifacts.certificate_table import COMPOSITE_COLUMNS, COMPOSITES
 from salgen.evaluation.runs.artifacts.chunk_files import PARTS, provenance
-from salgen.evaluation.runs.artifacts.composite_table import COLUMNS, FILE
 from salgen.evaluation.runs.model_runner import ModelRunner
 from salgen.evaluation.runs.plan import Plan
 from salgen.files import atomic_path
@@ -29,7 +29,7 @@ def compose_run(runners: Sequence[ModelRunner]) -> list[dict[str, Any]]:
 
     Other runs have none, nor have those of fewer images than composites take.
     """
-    plan, path = runners[0].plan, runners[0].run / FILE
+    plan, path = runners[0].plan, runners[0].run / COMPOSITES
     path.unlink(missing_ok=True)  # left by another run, with other models
     if plan.source_run is not None:  # whose file is copied
         return list(plan.source_run.record.composites)
@@ -48,8 +48,6 @@ def compose_run(runners: Sequence[ModelRunner]) -> list[dict[str, Any]]:
 def not_filled(plan: Plan) -> list[int]:
     """Those of the first `MOST` scored samples whose object leaves something of the image."""
     first = list(plan.scored[:MOST])
-    if not first:
-        return []
     (batch,) = plan.dataset.batches(len(first), first)
     masks = np.asarray(plan.masks(batch).any(axis=1))
     return [number for number, mask in zip(first, masks, strict=True) if not mask.all()]
@@ -89,7 +87,7 @@ def _kept(runner: ModelRunner, chosen: list[int]) -> pd.DataFrame:
 
 def _write(table: pd.DataFrame, path: Path) -> None:
     with atomic_path(path) as temporary:
-        pq.write_table(pa.Table.from_pandas(table, pa.schema(COLUMNS), preserve_index=False), temporary)
+        pq.write_table(pa.Table.from_pandas(table, pa.schema(COMPOSITE_COLUMNS), preserve_index=False), temporary)
 
 
 def _summary(runner: ModelRunner, table: pd.DataFrame) -> dict[str, Any]:

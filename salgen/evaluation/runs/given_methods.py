@@ -2,11 +2,10 @@
 
 import pickle
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 import torch
-from salgen.datasets.reading.reader import Dataset
 from salgen.errors import SalgenError, warn
 from salgen.evaluation.attribution.attribution_context import Method
 from salgen.evaluation.attribution.file_maps import FileMaps, Maps, paths_by_name, read_file_maps
@@ -103,10 +102,3 @@ def maps_of_files(given: Maps, held: RunRecord | None, models: ChosenModels) -> 
         if methods[name].sha256 != record["sha256"]:
             raise SalgenError(f"{paths[name]} does not hold the maps that the run has as {name!r}: give another name")
     return methods
-
-
-def check_maps_cover(outside: Mapping[str, FileMaps], dataset: Dataset, scored: Sequence[int]) -> None:
-    """Raise a SalgenError if files lack the map of a sample that is scored."""
-    ids = dataset.ids if outside else []
-    for method in outside.values():
-        method.files.check_samples([ids[index] for index in scored], ids, f"split {dataset.split} with a mask")

@@ -201,8 +201,7 @@ class ModelRunner(ModelFiles):
         dataset, task, source_run = self.plan.dataset, self.plan.task, self.plan.source_run
         if source_run is None:
             return predict_split(dataset, task, self.predictions_path, self.model.probabilities)
-        predictions = source_run.predictions(self.model)
-        return replace(predictions, present=present_in(dataset, task))
+        return replace(source_run.predictions(self.model), present=present_in(dataset, task))
 
     @cached_property
     def patterns(self) -> Patterns | None:

@@ -157,8 +157,7 @@ class Retraining:
                     start += len(batch)
                     advance(len(batch))
             _save(path, ranked)
-        ranks: NDArray[np.int32] = np.load(path, mmap_mode="r")
-        return ranks
+        return np.asarray(np.load(path, mmap_mode="r"))
 
     def _ranks_of(self, batch: Batch) -> NDArray[np.int32]:
         plan, model = self.runner.plan, self.runner.model

@@ -18,7 +18,7 @@ from salgen.evaluation.reliance.certificate_rule import REDRAWS
 from salgen.evaluation.reliance.rerender import Renderer
 from salgen.evaluation.runs.conventions import LABEL, Conventions
 from salgen.evaluation.runs.evaluated_models import ChosenModels, resolve_models
-from salgen.evaluation.runs.given_methods import check_maps_cover, maps_of_files, resolve_methods
+from salgen.evaluation.runs.given_methods import maps_of_files, resolve_methods
 from salgen.evaluation.runs.given_models import check_models_importable, given_model, is_designed
 from salgen.evaluation.runs.pipeline import default_run, execute_run, run_folder, run_to_extend, say_what_is_added
 from salgen.evaluation.runs.plan import Plan
@@ -216,7 +216,9 @@ def evaluate(
     plan = Plan.of(
         data, agreed, models.loaded, defined, chosen, left_out=left_out, max_memory=max_memory, keep_maps=keep_maps
     )
-    check_maps_cover(outside, data, plan.scored)
+    for method in outside.values():
+        needed = [data.ids[index] for index in plan.scored]
+        method.files.check_samples(needed, data.ids, f"split {data.split} with a mask")
     if source is not None and not data.manifest.recipes_only:  # recipes were already rendered from it
         Renderer.of(data, source, plan.scored[0])  # raises for a wrong source before any work
     with run_folder(run, replace=replace):

@@ -22,9 +22,12 @@ from salgen.evaluation.attribution.attribution_context import Method
 from salgen.evaluation.attribution.file_maps import FileMaps
 from salgen.evaluation.attribution.foreign_methods import ForeignMethod
 from salgen.evaluation.metrics.inputs.metric_inputs import MapKind
-from salgen.evaluation.runs.artifacts.certificate_table import FILE as CERTIFICATES
-from salgen.evaluation.runs.artifacts.certificate_table import Certification, read_certificates
-from salgen.evaluation.runs.artifacts.composite_table import FILE as COMPOSITES
+from salgen.evaluation.runs.artifacts.certificate_table import (
+    CERTIFICATES,
+    COMPOSITES,
+    Certification,
+    read_certificates,
+)
 from salgen.evaluation.runs.artifacts.predictions import FILE as PREDICTIONS
 from salgen.evaluation.runs.artifacts.predictions import Predictions
 from salgen.evaluation.runs.artifacts.run_record import RECORD, MethodRecord, ModelRecord, RunRecord

@@ -24,5 +24,4 @@ def too_few_to_tell(accuracy: float, count: int, chance: float) -> bool:
 
     if near_chance(accuracy, chance):
         return False
-    above = binomtest(round(accuracy * count), count, chance, alternative="greater")
-    return bool(above.pvalue >= CHANCE_ALPHA)
+    return bool(binomtest(round(accuracy * count), count, chance, alternative="greater").pvalue >= CHANCE_ALPHA)

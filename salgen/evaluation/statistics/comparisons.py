@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 import numpy as np
-from salgen.evaluation.statistics.comparison_groups import Family, Key, families
+from salgen.evaluation.statistics.comparison_groups import Family, Key
 from salgen.evaluation.statistics.mean_intervals import LEAST_TRAININGS
 from salgen.evaluation.statistics.permutation import ALPHA, sign_flip_p_values
-from salgen.evaluation.statistics.score_cube import ScoreCube
 from salgen.evaluation.statistics.tolerance import differences
 from salgen.types import Float64
 
@@ -151,8 +150,3 @@ def not_better(comparisons: Iterable[Comparison], floor: Key) -> list[Key]:
     """The methods of one family that are not significantly better than a floor, such as an edge filter."""
     of_floor = [row.with_first(floor) for row in comparisons if floor in row.keys]
     return [row.keys[1] for row in of_floor if row.better in (None, floor) or not row.significant()]
-
-
-def compare_subsets(cube: ScoreCube) -> list[Comparison]:
-    """All pairs of all families, for all, the correctly classified and, where there are any, the certified samples."""
-    return [row for subset in cube.subsets for row in compare_families(families(cube.restricted(subset)))]

@@ -30,8 +30,6 @@ def mean_intervals(
     guaranteed: bool = False,
     over_trainings: bool | None = None,
     draws: int = DRAWS,
-    level: float = LEVEL,
-    seed: int = 0,
 ) -> tuple[Float64, Float64]:
     """Confidence intervals of the means over training seeds and samples.
 
@@ -99,11 +97,11 @@ def mean_intervals(
         over = trainings > 1 and (trainings >= LEAST_TRAININGS if over_trainings is None else over_trainings)
         for draw, kind in ((_gaffke, unsafe), (_studentised, ~unsafe)):
             if kind.any():
-                drawn = draw(sums[:, kind], counts[:, kind], bounds[:, chosen[kind]], draws, seed)
+                drawn = draw(sums[:, kind], counts[:, kind], bounds[:, chosen[kind]], draws)
                 if over:
                     error = np.sqrt(training_variances(part[:, :, kind], members))
                     drawn = np.sort(drawn, axis=1) + error * _student(draws, trainings - 1)
-                for end, share in enumerate(((1 - level) / 2, (1 + level) / 2)):
+                for end, share in enumerate(((1 - LEVEL) / 2, (1 + LEVEL) / 2)):
                     ends[end, chosen[kind]] = np.quantile(drawn[end], share, axis=0, method="hazen")
     ends[:, ends[0] == ends[1]] = np.nan
     return np.maximum(ends[0], low), np.minimum(ends[1], high)
@@ -118,22 +116,22 @@ def _unsafe(sums: Float64, counts: Float64, bounds: Float64) -> NDArray[np.bool_
     return np.asarray(skewed | (differences(mean, bounds) == 0).any(axis=0) | (len(sums) < LEAST))
 
 
-def _gaffke(sums: Float64, counts: Float64, bounds: Float64, draws: int, seed: int) -> Float64:
+def _gaffke(sums: Float64, counts: Float64, bounds: Float64, draws: int) -> Float64:
     """float64 (2, draws, K): weighted means of the clusters and of one more at the lower, then at the upper bound."""
     size = counts.mean(axis=0)
     parts = []
     for block in _blocks(draws, len(sums) + 1):
-        weights = _exponentials(block, len(sums) + 1, seed)
+        weights = _exponentials(block, len(sums) + 1)
         total, count, more = weights[:, :-1] @ sums, weights[:, :-1] @ counts, weights[:, -1:] * size
         parts.append([(total + more * bound) / (count + more) for bound in bounds])
     return np.concatenate(parts, axis=1)
 
 
-def _studentised(sums: Float64, counts: Float64, bounds: Float64, draws: int, seed: int) -> Float64:
+def _studentised(sums: Float64, counts: Float64, bounds: Float64, draws: int) -> Float64:
     """float64 (2, draws, K), twice the same: the mean less its standard error times studentised errors of resamples."""
     mean, error = _mean_and_error(sums, counts, np.ones((1, len(sums))))
     blocks = _blocks(draws, len(sums))
-    resampled = [_mean_and_error(sums, counts, _multiplicities(block, len(sums), seed)) for block in blocks]
+    resampled = [_mean_and_error(sums, counts, _multiplicities(block, len(sums))) for block in blocks]
     drawn, errors = (np.concatenate(part) for part in zip(*resampled, strict=True))
     away = np.divide(drawn - mean, errors, out=np.zeros_like(drawn), where=errors > 0)
     return np.stack([mean - away * error] * 2)
@@ -158,16 +156,16 @@ def _blocks(draws: int, count: int) -> Iterator[range]:
 
 
 @lru_cache(maxsize=4)  # every table of a run draws the same
-def _exponentials(block: range, count: int, seed: int) -> Float64:
+def _exponentials(block: range, count: int) -> Float64:
     """float64 (len(block), count): standard exponential variables."""
-    uniform = Stream(seed, "interval", "weights", index=block.start).uniform(len(block) * count)
+    uniform = Stream(0, "interval", "weights", index=block.start).uniform(len(block) * count)
     return np.asarray(-np.log1p(-uniform).reshape(len(block), count))
 
 
 @lru_cache(maxsize=4)
-def _multiplicities(block: range, count: int, seed: int) -> Float64:
+def _multiplicities(block: range, count: int) -> Float64:
     """float64 (len(block), count): how often each of `count` clusters is drawn, with replacement."""
-    drawn = Stream(seed, "interval", "resamples", index=block.start).integers(count, len(block) * count)
+    drawn = Stream(0, "interval", "resamples", index=block.start).integers(count, len(block) * count)
     return multiplicities(drawn.reshape(len(block), count), count)
 
 

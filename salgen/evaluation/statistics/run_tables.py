@@ -3,9 +3,10 @@
 from collections.abc import Iterable
 from dataclasses import fields
 from pathlib import Path
-from salgen.evaluation.statistics.comparisons import COMPARISONS, Comparison, compare_subsets
+from salgen.evaluation.statistics.comparison_groups import families
+from salgen.evaluation.statistics.comparisons import COMPARISONS, Comparison, compare_families
 from salgen.evaluation.statistics.score_cube import SUBSETS, ScoreCube, score_cubes
-from salgen.evaluation.statistics.summary import ALL_SEEDS, SUMMARY, SummaryRow, csv_text, summarise_subsets
+from salgen.evaluation.statistics.summary import ALL_SEEDS, SUMMARY, SummaryRow, csv_text, summarise
 from salgen.files import write_text
 
 
@@ -20,8 +21,9 @@ def tables_text(cubes: Iterable[ScoreCube]) -> dict[str, str]:
     summary: list[SummaryRow] = []
     comparisons: list[Comparison] = []
     for cube in cubes:
-        summary += summarise_subsets(cube)
-        comparisons += compare_subsets(cube)
+        for chosen in map(cube.restricted, cube.subsets):
+            summary += summarise(chosen)
+            comparisons += compare_families(families(chosen))
         series, seeds = cube.series, [*map(str, cube.seeds), ALL_SEEDS]
     subset = {name: number for number, name in enumerate(SUBSETS)}
     place = {key: number for number, key in enumerate(series)}

@@ -84,11 +84,6 @@ def summarise(cube: ScoreCube) -> list[SummaryRow]:
     return rows
 
 
-def summarise_subsets(cube: ScoreCube) -> list[SummaryRow]:
-    """The rows of :func:`summarise` for each of the cube's subsets of samples."""
-    return [row for subset in cube.subsets for row in summarise(cube.restricted(subset))]
-
-
 def _rows(cube: ScoreCube, model: str, seeds: list[int], label: str) -> Iterator[SummaryRow]:
     members = cube.members(model)
     value, worst = cube.value[members][:, :, :, seeds], cube.worst[members][:, :, :, seeds]

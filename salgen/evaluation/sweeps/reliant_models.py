@@ -17,7 +17,7 @@ from salgen.datasets.reading.reader import open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.report.formatting import share
 from salgen.evaluation.report.runs import LoadedRun
-from salgen.evaluation.runs.artifacts.certificate_table import FILE as CERTIFICATES
+from salgen.evaluation.runs.artifacts.certificate_table import CERTIFICATES
 from salgen.evaluation.statistics.accuracy import accuracy_interval
 from salgen.evaluation.statistics.discrimination import Discrimination
 from salgen.evaluation.statistics.mean_intervals import mean_intervals

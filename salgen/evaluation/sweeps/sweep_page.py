@@ -219,8 +219,7 @@ def doses_figure(name: str, doses: Dose, data: Sequence[Path], runs: Sequence[Lo
     figure = Figure(figsize=(1.3 * len(data), 4.2), layout="constrained")
     axes = figure.subplots(3, len(data), squeeze=False)
     for column, (path, run, dose) in enumerate(zip(data, runs, doses.values, strict=True)):
-        dataset = open_dataset(path, run.split)
-        item = dataset[run.cube.samples[0]]
+        item = open_dataset(path, run.split)[run.cube.samples[0]]
         for ax, title in zip(axes[:, column], ("image", "twin", "mask"), strict=True):
             ax.set_xticks([])
             ax.set_yticks([])

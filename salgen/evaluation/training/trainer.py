@@ -90,8 +90,7 @@ class Trainer:
     def _reliance_loss(self, labels: Tensor, classes: Tensor, shown: Redrawn, weight: float) -> Tensor:
         """The loss of images and twins alike, and the penalty; all in one forward pass."""
         images, twins, has_twin = (part.to(self.fabric.device) for part in shown)
-        together = torch.cat([images, twins.flatten(0, 1)])
-        logits = self.network(together)
+        logits = self.network(torch.cat([images, twins.flatten(0, 1)]))
         own, of_twins = logits[: len(images)], logits[len(images) :]
         taken, number = classes[has_twin], logits.shape[1]
         expected = twin_targets(labels[has_twin], taken, number).repeat_interleave(twins.shape[1], dim=0)

@@ -174,8 +174,7 @@ def _run(
             learner.load_state_dict(learned)
         _fit(learner, state, setup, settings, out, train, val, redraws)
         learner.classifier.load_state_dict(state.best)
-        test = load_split(data.of_split("test"), *split_options)
-        card = _card(learner, setup, state, test)
+        card = _card(learner, setup, state, load_split(data.of_split("test"), *split_options))
         if fabric.is_global_zero:
             checkpoints.save_checkpoint(out, state.best, card)
             training_state.remove_state(out)

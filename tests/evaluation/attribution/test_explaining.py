@@ -14,7 +14,7 @@ import salgen
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.attribution.attribution_context import AttributionContext
 from salgen.evaluation.attribution.batch_explainer import BatchExplainer
-from salgen.evaluation.attribution.reductions import REDUCTIONS, reduce_channels, resize
+from salgen.evaluation.attribution.reductions import REDUCTIONS, resize
 from salgen.evaluation.methods.gradient import Gradient
 from salgen.evaluation.models.classifier import Classifier
 from salgen.evaluation.models.inspection.model_view import ModelView
@@ -56,7 +56,7 @@ def test_what_explained_a_batch_is_freed_with_it(network):
 def test_a_reduction_is_applied_to_the_raw_map(network, reduction):
     raw = salgen.explain(network, IMAGES, 0, method="gradient", reduce=None).values
     found = salgen.explain(network, IMAGES, 0, method="gradient", reduce=reduction)
-    assert torch.equal(found.values, reduce_channels(raw, reduction))
+    assert torch.equal(found.values, REDUCTIONS[reduction](raw))
     assert found.reduction == reduction
     assert found.signed == bool((found.values < 0).any())
 
@@ -64,7 +64,7 @@ def test_a_reduction_is_applied_to_the_raw_map(network, reduction):
 def test_reductions_by_hand():
     raw = torch.tensor([3.0, -4.0]).view(1, 2, 1, 1)
     expected = {"max_abs": 4, "sum_abs": 7, "sum": -1, "sum_pos": 3, "l2": 5, "abs": 1}
-    assert {name: float(reduce_channels(raw, name)) for name in REDUCTIONS} == expected
+    assert {name: float(reduce(raw)) for name, reduce in REDUCTIONS.items()} == expected
 
 
 SIDES = st.integers(1, 40)

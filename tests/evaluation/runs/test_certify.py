@@ -15,7 +15,7 @@ from salgen.datasets.reading.reader import open_dataset
 from salgen.evaluation.reliance.certificate_rule import Answers, certificate_of, most_faulty
 from salgen.evaluation.reliance.rerender import Renderer
 from salgen.evaluation.runs import plan
-from salgen.evaluation.runs.artifacts.certificate_table import FILE
+from salgen.evaluation.runs.artifacts.certificate_table import CERTIFICATES
 from salgen.evaluation.runs.artifacts.chunk_files import PARTS
 from salgen.evaluation.runs.certify import certify
 from salgen.evaluation.runs.conventions import Conventions
@@ -66,7 +66,7 @@ def work_of(data, module, run, **conventions):
 
 
 def rows_of(run):
-    return pq.read_table(run / FILE).to_pylist()
+    return pq.read_table(run / CERTIFICATES).to_pylist()
 
 
 def answers(sample, twin, redraws, redraw_twins=(), held=None, steps=None, **without):
@@ -311,16 +311,16 @@ def parts_of(run):
 def test_it_goes_on_where_it_was(flat, tmp_path, small_chunks, monkeypatch):
     work = work_of(flat, DarkPixels(4), tmp_path)
     first, before = certify([work]), parts_of(tmp_path)
-    content = (tmp_path / FILE).read_bytes()
+    content = (tmp_path / CERTIFICATES).read_bytes()
     assert len(before) == 3
     (tmp_path / PARTS / min(before)).write_bytes(content[:50])  # as a power cut may leave it
     assert certify([work_of(flat, DarkPixels(4), tmp_path)]) == first
     after = parts_of(tmp_path)
     assert [name for name in before if after[name] != before[name]] == [min(before)]
     monkeypatch.setattr(Renderer, "of", None)  # nothing is missing: neither generator nor source is opened
-    (tmp_path / FILE).unlink()
+    (tmp_path / CERTIFICATES).unlink()
     assert certify([work_of(flat, DarkPixels(4), tmp_path)]) == first
-    assert (tmp_path / FILE).read_bytes() == content
+    assert (tmp_path / CERTIFICATES).read_bytes() == content
 
 
 @pytest.mark.parametrize(
@@ -343,7 +343,7 @@ def test_data_that_cannot_be_rendered_again_have_no_certificates_and_a_reason(fl
     assert found.summary == ()
     assert found.reason.startswith("the samples cannot be rendered again: ")
     assert says in found.reason
-    assert not (tmp_path / FILE).exists(), "certificates of another model do not stay"
+    assert not (tmp_path / CERTIFICATES).exists(), "certificates of another model do not stay"
 
 
 def test_a_source_that_is_not_there_is_a_reason(flat, tmp_path):

@@ -8,10 +8,11 @@ import pyarrow.parquet as pq
 import pytest
 from score_rows import score_rows
 from salgen.errors import SalgenError
-from salgen.evaluation.statistics.comparisons import compare_subsets
+from salgen.evaluation.statistics.comparison_groups import families
+from salgen.evaluation.statistics.comparisons import compare_families
 from salgen.evaluation.statistics.run_tables import tables_text, write_tables
 from salgen.evaluation.statistics.score_cube import read_scores, score_cubes
-from salgen.evaluation.statistics.summary import summarise_subsets
+from salgen.evaluation.statistics.summary import summarise
 
 METHODS = {"sobel": 0.5, "random": 0.5, "gradient": 0.7, "oracle": 1.0}
 METRICS = ("pointing-game", "roc-auc", "soft-f1", "mae")
@@ -53,9 +54,10 @@ def read(path):
 def test_files_hold_the_rows_of_all_subsets(run):
     write_tables(run)
     cube = read_scores(run)
+    subsets = [cube.restricted(name) for name in cube.subsets]
     for name, expected, number in (
-        ("summary.csv", summarise_subsets(cube), "mean"),
-        ("comparisons.csv", compare_subsets(cube), "difference"),
+        ("summary.csv", [row for one in subsets for row in summarise(one)], "mean"),
+        ("comparisons.csv", [row for one in subsets for row in compare_families(families(one))], "difference"),
     ):
         found = read(run / name)
         keys = ("samples", "model", "metric", "variant", *(("method", "training_seed") if number == "mean" else ()))

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import sem, t
 from score_rows import score_cube, score_rows
 from salgen.evaluation.statistics.mean_intervals import mean_intervals
-from salgen.evaluation.statistics.summary import csv_text, normalised, summarise, summarise_subsets
+from salgen.evaluation.statistics.summary import csv_text, normalised, summarise
 
 NAN = float("nan")
 SCORES = {
@@ -169,7 +169,8 @@ def test_classes_weigh_alike_in_the_mean_per_class():
 
 
 def subset_of(table, subset):
-    found = summarise_subsets(score_cube(pa.Table.from_pylist(table)))
+    cube = score_cube(pa.Table.from_pylist(table))
+    found = [row for subset in cube.subsets for row in summarise(cube.restricted(subset))]
     return {(row.samples, row.method, row.training_seed): row for row in found}.get((subset, "gradient", "all"))
 
 
@@ -179,7 +180,8 @@ def test_subset_rows_equal_those_of_the_chosen_scores_alone(subset):
     for row in every:
         row["correct"] = (row["training_seed"] + int(row["sample_id"][-1])) % 2 == 0
     alone = [row for row in every if row[subset]]
-    found = summarise_subsets(score_cube(pa.Table.from_pylist(every)))
+    cube = score_cube(pa.Table.from_pylist(every))
+    found = [row for subset in cube.subsets for row in summarise(cube.restricted(subset))]
     assert {row.samples for row in found} == {"all", "correct", "certified"}
     expected = [replace(row, samples=subset) for row in summarised(pa.Table.from_pylist(alone))]
     assert repr([row for row in found if row.samples == subset]) == repr(expected)

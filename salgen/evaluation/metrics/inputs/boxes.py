@@ -93,8 +93,7 @@ def largest_component(selected: Mask) -> Mask:
     number = int(sizes.argmax())
     if np.count_nonzero(sizes == sizes[number]) > 1:
         number = labels.flat[int(sizes[labels].argmax())]
-    chosen: Mask = labels == number
-    return chosen
+    return np.asarray(labels == number)
 
 
 def tight_box(selected: Mask) -> Box:

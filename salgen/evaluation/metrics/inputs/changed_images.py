@@ -1,6 +1,5 @@
 """The explained class's probability on images that are changed in the order of a map."""
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 import numpy as np
@@ -52,8 +51,7 @@ def _descending(negated: NDArray[np.floating[Any]], stream: Stream) -> NDArray[n
     if (ascending[1:] != ascending[:-1]).all():
         return order
     shuffled = stream.permutation(len(negated))
-    order_of_ties: NDArray[np.int64] = shuffled[negated[shuffled].argsort(kind="stable")]
-    return order_of_ties
+    return np.asarray(shuffled[negated[shuffled].argsort(kind="stable")])
 
 
 def original_probabilities(data: MetricInputs) -> Float64:
@@ -97,12 +95,6 @@ def stepwise_probabilities(
         return torch.where(is_changed[:, None], after[rows], before[rows])
 
     return probabilities_of(data, owners, inputs)
-
-
-def step_count(data: MetricInputs, step: int | None) -> int:
-    """Number of steps that change all pixels; the last may change fewer than the rest."""
-    size = data.maps.shape[1:]
-    return -(-math.prod(size) // pixels_per_step(size, step))
 
 
 def pixels_per_step(size: tuple[int, ...], step: int | None) -> int:

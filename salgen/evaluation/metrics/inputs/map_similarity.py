@@ -70,8 +70,7 @@ def ranks(values: NDArray[Any]) -> Float64:
     """Ranks of all values, flat; tied ones share their mean rank."""
     from scipy.stats import rankdata
 
-    ranking: Float64 = rankdata(values, axis=None)
-    return ranking
+    return np.asarray(rankdata(values, axis=None))
 
 
 def _centred(values: NDArray[Any]) -> Float64:
@@ -95,8 +94,7 @@ def _gradients(values: Values) -> Float64:
 
     _check_size("hog", values)
     cells = tuple(min(CELL, side // BLOCK) for side in values.shape)
-    histogram: Float64 = hog(_scaled(values), pixels_per_cell=cells, cells_per_block=(BLOCK, BLOCK))
-    return histogram
+    return np.asarray(hog(_scaled(values), pixels_per_cell=cells, cells_per_block=(BLOCK, BLOCK)))
 
 
 def _scaled(values: Values) -> Float64:

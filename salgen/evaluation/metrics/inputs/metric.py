@@ -94,10 +94,6 @@ class MaskMetric(Metric):
     needs = frozenset({"mask"})
     regional = True
 
-    def ceiling(self, p: int, n: int) -> float:
-        """The value of the mask itself as a map, for p mask pixels and n others; NaN if it depends on its shape."""
-        return self.bounds[1] if self.higher_is_better else self.bounds[0]
-
 
 @dataclass(frozen=True)
 class DatasetMetric(MaskMetric):

@@ -51,8 +51,7 @@ class Grid:
         first = output.movedim(self.channel_axis, 1)
         if self.pixels is None:
             return first.reshape(*first.shape[:2], *self.size)
-        pixels = first.flatten(2)[:, :, self.pixels.to(output.device)]
-        return pixels.reshape(*first.shape[:2], *self.size)
+        return first.flatten(2)[:, :, self.pixels.to(output.device)].reshape(*first.shape[:2], *self.size)
 
 
 def _sorted_grid(rows: Tensor, columns: Tensor, axis: int) -> Grid | None:

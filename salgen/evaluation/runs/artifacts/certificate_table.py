@@ -1,4 +1,4 @@
-"""`certificates.parquet`: for every scored sample, whether the model relied on the ground truth."""
+"""Whether models rely on the ground truth: `certificates.parquet`, and for photographs `composites.parquet`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from salgen.evaluation.runs.artifacts.run_record import CertificateSummary
 if TYPE_CHECKING:
     import pandas as pd
 
-FILE = "certificates.parquet"
+CERTIFICATES = "certificates.parquet"
+COMPOSITES = "composites.parquet"
 
 _TYPES: dict[Any, pa.DataType] = {**ARROW_TYPES, list[str]: pa.list_(pa.string()), list[float]: pa.list_(pa.float64())}
 COLUMNS = {
@@ -26,6 +27,14 @@ COLUMNS = {
     "sample_id": pa.string(),
     "cluster": pa.string(),
     **{name: _TYPES[kind] for name, kind in get_type_hints(Certificate).items()},
+}
+
+COMPOSITE_COLUMNS = {  # for each filling
+    "model": pa.string(),
+    "training_seed": pa.int64(),
+    **dict.fromkeys(("sample_id", "cluster", "filling"), pa.string()),
+    **dict.fromkeys(("correct", "uses_feature", "ignores_background", "composite_evidence"), pa.bool_()),
+    **dict.fromkeys(("feature_effect", "background_effect", "held_effect", "step_effect", "tolerance"), pa.float64()),
 }
 
 TOLERANCES = (0.05, 0.1, 0.15, 0.25, 0.35, 0.5, 0.75, 1.0)
