@@ -176,9 +176,8 @@ def _facts(entry: Entry) -> list[str]:
 def _own_entries(package: str) -> list[Entry]:
     root = Path(__file__).parents[1]
     paths = sorted(root.joinpath(*package.split(".")).rglob("*.py"))
-    return [
-        entry for path in paths for entry in _entries_of(path, ".".join(path.relative_to(root).with_suffix("").parts))
-    ]
+    named = [(path, ".".join(path.relative_to(root).with_suffix("").parts)) for path in paths]
+    return [entry for path, module in named for entry in _entries_of(path, module)]
 
 
 def _entries_of(path: Path, module: str) -> list[Entry]:

@@ -49,9 +49,7 @@ def command(
 
     if (Path(images) / RECORD).is_file():
         if model or masks or labels or pairs:
-            raise SalgenError(
-                f"{images} is a run, with a model and masks: leave --model, --masks, --labels and --set out"
-            )
+            raise SalgenError(f"{images} is a run, with a model and masks: leave out --model, --masks, --labels, --set")
         click.echo(str(Run(images).choose(metric)))
         return
     if model is None:

@@ -86,7 +86,7 @@ def other_size():
         (
             other_size,
             [],
-            "mask and image bright/0.png have 32 x 24 and 9 x 9 pixels: save the mask in the image's size",
+            "mask and image bright/0.png have 32 x 24 and 9 x 9 pixels: save it in the image's size",
         ),
         (other_class, ["--classes", "bright,dark"], "['bright', 'dark'] lack 'grey'"),
         (None, ["--labels", "none.csv"], "none.csv"),

@@ -35,7 +35,7 @@ def check_name(name: str) -> str:
     """The name of a person, which becomes a file's; a SalgenError if it is not one."""
     if not NAME.fullmatch(name):
         raise SalgenError(
-            f"name {name!r}: a name has 1 to 32 of a to z, 0 to 9, - and _, and begins with none of the last two"
+            f"name {name!r}: a name has 1 to 32 of a to z, 0 to 9, - and _, and begins with none of these"
         )
     return name
 

@@ -43,10 +43,7 @@ def check_archive(out: Path, release: Release) -> None:
 
 def pack(files: Files, path: Path, root: str) -> None:
     """Write an archive of files in the order of their names, without owners and times."""
-    sizes = {
-        name: len(content) if isinstance(content, bytes) else content.stat().st_size
-        for name, content in sorted(files.items())
-    }
+    sizes = {name: len(it) if isinstance(it, bytes) else it.stat().st_size for name, it in sorted(files.items())}
     form, total = form_of(path), sum(sizes.values())
     with ExitStack() as stack:
         target: Any = stack.enter_context(open(path, "xb"))

@@ -88,9 +88,8 @@ def _picture_groups(generator: Generator, manifest: Manifest, shard: Shard) -> I
         classes = [(sample.labels, sample.present) for sample in samples]
         values = _recipe_columns([sample.recipe for sample in samples], classes, generator, manifest)
         values["image"] = _images([png.encode(sample.image) for sample in samples])
-        values["twin"] = _images(
-            [png.encode(twin) if manifest.twins and twin is not None else None for _, twin in group]
-        )
+        twins = [png.encode(twin) if manifest.twins and twin is not None else None for _, twin in group]
+        values["twin"] = _images(twins)
         for column, region in schemas.mask_columns(manifest).items():
             values[column] = _images([png.encode_mask(sample.regions[region]) for sample in samples])
         values["alternative_masks"] = [_images(list(map(png.encode_mask, sample.alternatives))) for sample in samples]

@@ -54,9 +54,8 @@ class CancerXai(MarkedImages):
     def read_layout(self, path: Path) -> Found:
         """A slice of each volume of a copy, which a seed draws."""
         root = path / DECATHLON
-        with_tumour = {
-            _stem(file): (file, root / LABELS / file.name) for file in _volumes(root / VOLUMES, "pancreas_*")
-        }
+        files = _volumes(root / VOLUMES, "pancreas_*")
+        with_tumour = {_stem(file): (file, root / LABELS / file.name) for file in files}
         if not with_tumour or not (root / LABELS).is_dir():
             expected = f"the Medical Segmentation Decathlon has its volumes there, with {LABELS} beside them"
             raise missing(root / VOLUMES / "pancreas_NNN.nii.gz", expected)

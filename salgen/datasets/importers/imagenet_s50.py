@@ -103,9 +103,7 @@ class ImageNetS50(MaskLimits):
         if height != width:
             raise SalgenError(f"{self.name}: image_size = {height}x{width}: images are square here")
         if list(self.classes) != sorted(set(self.classes)):
-            raise SalgenError(
-                f"{self.name}: classes must be sorted and differ, as mask pictures number them in that order"
-            )
+            raise SalgenError(f"{self.name}: classes must be sorted and differ: mask pictures number them so")
 
     @property
     def tasks(self) -> Mapping[str, tuple[str, ...]]:

@@ -126,9 +126,8 @@ def _select(classes: Sequence[ScenePhotographs], image_size: tuple[int, int]) ->
     for cls in classes:
         count, alone = len(cls.trained), cls.tested is None
         order = Stream("miniplaces", cls.name).permutation(count).tolist()
-        splits = [
-            (cls.trained[place], sampling.split_of(rank, count, tested=not alone)) for rank, place in enumerate(order)
-        ]
+        ranked = enumerate(cls.trained[place] for place in order)
+        splits = [(file, sampling.split_of(rank, count, tested=not alone)) for rank, file in ranked]
         for file, split in [*splits, *((file, "test") for file in cls.tested or ())]:
             candidates.setdefault((split, cls.name), []).append(partial(fitted, file, image_size))
     return candidates, {}

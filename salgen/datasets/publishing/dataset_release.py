@@ -127,7 +127,5 @@ def _copy_without_pixels(folder: Path, stored: Manifest, shard: Shard, target: P
     with shard_writer(target, stored) as writer:
         for group in range(file.num_row_groups):
             rows = read_group(folder / shard.path, file, group, kept)
-            columns = [
-                pa.nulls(rows.num_rows, field.type) if field.name in PIXELS else rows[field.name] for field in schema
-            ]
+            columns = [pa.nulls(rows.num_rows, one.type) if one.name in PIXELS else rows[one.name] for one in schema]
             writer.write_table(pa.table(columns, schema=schema), row_group_size=stored.rows_per_group)

@@ -19,9 +19,7 @@ def token(server: str, variable: str, file: str | os.PathLike[str] | None = None
     secret = secret.strip()
     if not secret:
         place = "" if file is None else f" in {file}"
-        raise SalgenError(
-            f"no token for {server}{place}: set {variable}, or name a file that holds it with --token-file"
-        )
+        raise SalgenError(f"no token for {server}{place}: set {variable}, or name a file with it by --token-file")
     if not _WORD.fullmatch(secret):
         raise SalgenError(f"the token for {server} is not one word of visible characters: copy it again")
     return secret

@@ -97,9 +97,8 @@ class Dataset(os.PathLike[str]):
         self.region_names = list(manifest.regions)
         self._shards = shards_of(manifest, split)
         self._schema = schema.arrow_schema(manifest)
-        self._stored = [
-            c.name for c in schema.columns(manifest) if not (manifest.recipes_only and c.kind in schema.PICTURES)
-        ]
+        rendered = schema.PICTURES if manifest.recipes_only else ()
+        self._stored = [column.name for column in schema.columns(manifest) if column.kind not in rendered]
         self._groups: dict[tuple[int, int], pa.Table] = {}
         self._generator: Generator | None = None
 
@@ -230,7 +229,7 @@ class Dataset(os.PathLike[str]):
             return np.concatenate([schema.factor_values(table["factors"], name) for table in self._tables(["factors"])])
         if name in self.tasks:
             return np.concatenate([self._as_batch(table).classes(name) for table in self._tables(["id", name])])
-        texts = [column.name for column in schema.columns(self.manifest) if column.kind is schema.Kind.TEXT]
+        texts = [column.name for column in schema.columns(self.manifest) if column.kind == "text"]
         if name not in texts:
             raise unknown_name("column", name, [*texts, *self.tasks, *self.manifest.factors])
         if name == "pixels_sha256" and self.manifest.recipes_only:

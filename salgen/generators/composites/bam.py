@@ -80,9 +80,7 @@ class Bam(Painted):
         if self.scenes and self.common_in is not None and self.common_in > len(self.scenes):
             raise SalgenError(f"common_in = {self.common_in}: there are only {len(self.scenes)} scenes")
         if floor(min(self.image_size) * self._shares[1]) < SMALLEST:
-            raise SalgenError(
-                f"area = {self.area[0]:g},{self.area[1]:g}: objects of fewer than {SMALLEST} pixels show nothing"
-            )
+            raise SalgenError(f"area = {self.area[0]:g},{self.area[1]:g}: objects below {SMALLEST} pixels show nothing")
 
     @property
     def tasks(self) -> Mapping[str, tuple[str, ...]]:
@@ -183,9 +181,8 @@ class Bam(Painted):
     def _place(self, context: Context, key: int, height: int, width: int) -> tuple[int, int]:
         """Row and column of the first pixel of a window that lies within the image."""
         space, lengths = context.stream("place", key=key), (height, width)
-        row, column = (
-            int(space.integers(side - length + 1, 1)[0]) for side, length in zip(self.image_size, lengths, strict=True)
-        )
+        sides = zip(self.image_size, lengths, strict=True)
+        row, column = (int(space.integers(side - length + 1, 1)[0]) for side, length in sides)
         return row, column
 
     def _has_object(self, parameters: Mapping[str, Any]) -> bool:

@@ -72,12 +72,10 @@ class MultiObjects(Painted):
     def __post_init__(self) -> None:
         most = self.objects_per_image[1]
         if most > len(self.objects):
-            raise SalgenError(
-                f"objects_per_image = {most}: objects has {len(self.objects)} classes; give at least as many"
-            )
+            raise SalgenError(f"objects_per_image = {most}: objects has {len(self.objects)} classes; give as many")
         if min(self.image_size) * sqrt(self.area[0] / most) < SMALLEST:
             raise SalgenError(
-                f"area = {self.area[0]:g}: windows of fewer than {SMALLEST} pixels show nothing; give a larger area"
+                f"area = {self.area[0]:g}: windows below {SMALLEST} pixels show nothing; give a larger one"
             )
 
     @property
@@ -88,9 +86,7 @@ class MultiObjects(Painted):
     def open_source(self, source: str | None) -> Composite:
         """The libraries of drawn objects and scenes."""
         if source not in (None, STAND_INS):
-            raise SalgenError(
-                f"source = {source!r}: {self.name} is drawn, give none; voc-2012 and coco-2017 are imported"
-            )
+            raise SalgenError(f"source = {source!r}: {self.name} takes none; voc-2012 and coco-2017 are imported")
         longest = max(floor(max(self.image_size) * LONGEST), SMALLEST)
         return open_library(STAND_INS, self.image_size, longest, self.objects, self.scenes, self.pictures)
 

@@ -72,9 +72,8 @@ def resize_nearest(values: NDArray[Any], image_size: tuple[int, int]) -> NDArray
 
     Each new pixel takes the value of the old one that its centre lies in.
     """
-    rows, columns = (
-        (2 * np.arange(new) + 1) * old // (2 * new) for new, old in zip(image_size, values.shape[:2], strict=True)
-    )
+    sides = zip(image_size, values.shape[:2], strict=True)
+    rows, columns = ((2 * np.arange(new) + 1) * old // (2 * new) for new, old in sides)
     return np.asarray(values[rows[:, None], columns[None, :]])
 
 

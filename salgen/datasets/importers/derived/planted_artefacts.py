@@ -53,9 +53,7 @@ class PlantedArtefacts(Derived):
     def __post_init__(self) -> None:
         if any(self.image_size) and self.side >= min(self.image_size):
             height, width = self.image_size
-            raise SalgenError(
-                f"{self.name}: side = {self.side}: must be less than the image, which is {height}x{width}"
-            )
+            raise SalgenError(f"{self.name}: side = {self.side}: must be less than the image, {height}x{width}")
 
     @property
     def tasks(self) -> Mapping[str, tuple[str, ...]]:
@@ -101,9 +99,7 @@ class PlantedArtefacts(Derived):
                 raise SalgenError(f"{self.name}: {name} = {given}: it is the source's, {found}; leave it out")
         count = len(source.classes)
         if len(np.unique(fitted.colours(source.dataset.manifest.channels), axis=0)) < max(count, 2):
-            raise SalgenError(
-                f"{self.name}: {count} classes of the source: it takes 2, and as many as colours tell apart"
-            )
+            raise SalgenError(f"{self.name}: {count} classes of the source: it takes 2 to as many as there are colours")
         return fitted
 
     def colours(self, channels: int) -> NDArray[Any]:

@@ -138,9 +138,8 @@ class AnnotatedCopy:
     @cached_property
     def _faults(self) -> Mapping[tuple[str, int], int]:
         """The fault of each test image's mask of each class that it shows, or 0."""
-        pairs = [
-            (item, number) for item, image in self.images.items() if image.split == "test" for number in image.present
-        ]
+        tested = [(item, image) for item, image in self.images.items() if image.split == "test"]
+        pairs = [(item, number) for item, image in tested for number in image.present]
 
         def fault(pair: tuple[str, int]) -> int:
             image = self.images[pair[0]]

@@ -69,9 +69,8 @@ def read_layout(root: Path) -> Layout:
     clips = {clip: folder for clip, folder in annotated.items() if frames[clip]}
     if not clips:
         top, inside = _frame_folder(next(iter(annotated)))
-        raise SalgenError(
-            f"{root}: no frames of {', '.join(annotated)}; expected {root / top / top / inside}, or one {top} less"
-        )
+        expected = f"{root / top / top / inside}, or one {top} less"
+        raise SalgenError(f"{root}: no frames of {', '.join(annotated)}; expected {expected}")
     splits = split_clips(clips)
     files: dict[str, Path] = {}
     lights: list[Light] = []

@@ -99,9 +99,7 @@ class ImageTree:
             end = "/".join(parts[start:])
             found = [end] if end in self.files else self._by_end.get(end, [])
             if len(found) > 1:
-                raise SalgenError(
-                    f"{place}: {found[0]} and {found[1]} both have the name {name!r}: give more of the path"
-                )
+                raise SalgenError(f"{place}: {found[0]} and {found[1]} both have the name {name!r}: give more of it")
             if found:
                 return None if start and (len(parts) - start, parts[start - 1]) in self._folders else found[0]
         return None

@@ -69,9 +69,7 @@ def read_labels(path: Path, tree: ImageTree) -> dict[str, LabelRow]:
         place, values = row
         item = image_of_row(row, path, tree)
         if item is None:
-            raise SalgenError(
-                f"{place}: {tree.root} has no image {column(row, FILE)!r}: correct the name, or remove the row"
-            )
+            raise SalgenError(f"{place}: {tree.root} has no image {column(row, FILE)!r}: correct or remove the row")
         if item in labels:
             raise SalgenError(f"{place}: {item} is named twice: give each image one row")
         split = str(values.get("split") or "").strip().lower()

@@ -61,9 +61,7 @@ class Paths:
             kinds = [list(filter(marks_objects, metadata)), called, list(filter(Path.is_file, [folder / "data.yaml"]))]
             found = list(filter(None, kinds))
             if not found:
-                raise SalgenError(
-                    f"{folder}: has no masks beside it; say where they are: {folder}:masks=PATH, or --masks PATH"
-                )
+                raise SalgenError(f"{folder}: has no masks beside it; say where: {folder}:masks=PATH, or --masks PATH")
             masks = tuple(found[0])
             for other in found[1:]:
                 warn(f"{masks[0]} is read and {other[0]} is not: to read that instead, give --masks {other[0]}")
@@ -86,9 +84,8 @@ def open_images(text: str, reading: Reading) -> OwnImages:
     for item, why in damaged.items():
         skipped.add(why.replace("image", "mask"), item)
     usable = {item: header for item, header in tree.headers.items() if item not in damaged}
-    annotations = [
-        _turned(each, path, usable, reading.exif, noted) for each, path in zip(annotations, given.masks, strict=True)
-    ]
+    marked = zip(annotations, given.masks, strict=True)
+    annotations = [_turned(each, path, usable, reading.exif, noted) for each, path in marked]
     labels, categories = labels_of(usable, tree, annotations, rows, skipped)
     classes = tuple(reading.classes or categories)
     for name in reading.classes:
@@ -172,9 +169,7 @@ def _damaged_masks(
                 noted.add("mask of several pages, of which the first is read", item)
             if mask.size not in (image.size, image.stored if mask.orientation == 1 else image.size):
                 sizes = " and ".join(f"{width} x {height}" for height, width in (mask.size, image.size))
-                raise SalgenError(
-                    f"{path}: mask and image {item} have {sizes} pixels: save the mask in the image's size"
-                )
+                raise SalgenError(f"{path}: mask and image {item} have {sizes} pixels: save it in the image's size")
     for item, said in masks_told(sound, values):
         noted.add(said, item)
     return damaged

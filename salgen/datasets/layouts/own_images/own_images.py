@@ -96,10 +96,8 @@ class OwnImages(UserCopy):
     def _painted(self, item: str, number: int) -> list[Mask]:
         """Each annotator's mask of a class in the resized image."""
         image, size = self.images[item], self.reading.image_size
-        painted = [
-            np.logical_or.reduce([outline.paint(image.size) for outline in outlines])
-            for outlines in image.outlines[number]
-        ]
+        annotators = image.outlines[number]
+        painted = [np.logical_or.reduce([one.paint(image.size) for one in outlines]) for outlines in annotators]
         return [resize_nearest(self.reading.cropped(mask), size) for mask in painted]
 
     @cached_property

@@ -89,9 +89,8 @@ def _boxes(reading: Mapping[int, Sequence[NoduleOutline]]) -> Iterator[list[int]
 def _corner(mask: Mask) -> tuple[int, int]:
     """The top left pixel of the window around a nodule: as near to the middle as the slice's edges let it be."""
     middles = [(int(where.min()) + int(where.max()) + 1) // 2 for where in np.nonzero(mask)]
-    top, left = (
-        min(max(middle - SIDE // 2, 0), length - SIDE) for middle, length in zip(middles, mask.shape, strict=True)
-    )
+    extents = zip(middles, mask.shape, strict=True)
+    top, left = (min(max(middle - SIDE // 2, 0), length - SIDE) for middle, length in extents)
     return top, left
 
 
