@@ -62,10 +62,8 @@ class Registry:
         others = [Entry(point.name, point.value, "(third party)", point) for point in points]
         for entry in [*_own_entries(self.package), *others]:
             if entry.name in by_name:
-                raise SalgenError(
-                    f"{self.kind} {entry.name!r} is registered twice: "
-                    f"by {by_name[entry.name].origin} and by {entry.origin}"
-                )
+                origins = f"by {by_name[entry.name].origin} and by {entry.origin}"
+                raise SalgenError(f"{self.kind} {entry.name!r} is registered twice: {origins}")
             by_name[entry.name] = entry
         return dict(sorted(by_name.items()))
 
@@ -102,14 +100,7 @@ METRICS = Registry("metric", "salgen.evaluation.metrics", "salgen.metrics")
 MODELS = Registry("model", "salgen.evaluation.models", "salgen.models")
 PROTOCOLS = Registry("protocol", "salgen.evaluation.protocols", "salgen.protocols")
 
-REGISTRIES = {
-    "generators": GENERATORS,
-    "importers": IMPORTERS,
-    "methods": METHODS,
-    "metrics": METRICS,
-    "models": MODELS,
-    "protocols": PROTOCOLS,
-}
+REGISTRIES = {f"{one.kind}s": one for one in (GENERATORS, IMPORTERS, METHODS, METRICS, MODELS, PROTOCOLS)}
 
 
 @overload

@@ -21,27 +21,22 @@ class Source(Protocol):
     @property
     def name(self) -> str:
         """Its name in the spec: ``"mni152"``, ``"volumes"``."""
-        ...
 
     @property
     def digest(self) -> str:
         """SHA-256 over sorted relative names and contents, see :func:`digest_of`."""
-        ...
 
     @property
     def license(self) -> str:
         """The license of the material as its publisher states it."""
-        ...
 
     @property
     def notes(self) -> str:
         """Sentences for the dataset card."""
-        ...
 
     @property
     def redistributable(self) -> bool:
         """Whether anybody may pass on pixels made from it; else data sets are published as recipes and masks."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)

@@ -139,8 +139,8 @@ def _counts(generator: Generator, usual: Mapping[str, int], wanted: Mapping[str,
 
 def _write(generator: Generator, described: Manifest, folder: Path, executor: Executor) -> int:
     """Write the missing shards, and return their number of images."""
-    for place in (folder, folder / DATA):
-        remove_temporaries(place)
+    remove_temporaries(folder)
+    remove_temporaries(folder / DATA)
     if not (folder / manifest.FILE).exists():
         write_text(folder / manifest.FILE, described.to_text())
     missing = [shard for shard in shards_of(described) if not (folder / shard.path).exists()]
@@ -148,7 +148,7 @@ def _write(generator: Generator, described: Manifest, folder: Path, executor: Ex
     with progress(f"making {described.spec.generator}", total, "images", done=total - remaining) as advance:
         if not missing or (executor.name == "local" and min(executor.processes, len(missing)) < 2):
             for shard in missing:
-                write_shard(generator, described, shard, folder)
+                write_shard(generator, described, folder, shard)
                 advance(len(shard))
         else:
             bare = replace(generator)  # each process prepares the material for itself

@@ -128,9 +128,8 @@ def archive_problems(archive: Path, check: Callable[[Path], list[str]]) -> list[
                 f"{archive} cannot be unpacked to be checked ({error.strerror}): set TMPDIR to a folder with room"
             ) from None
         # A problem is told in the archive's terms, without the folder that it was unpacked to.
-        return problems + [
-            problem.replace(f"{content}{os.sep}", "").replace(str(content), archive.name) for problem in check(content)
-        ]
+        found = [problem.replace(f"{content}{os.sep}", "") for problem in check(content)]
+        return problems + [problem.replace(str(content), archive.name) for problem in found]
 
 
 @contextmanager

@@ -60,10 +60,7 @@ def pack(files: Files, path: Path, root: str) -> None:
                 _add(target, f"{root}/{name}", size, source)
             advance(size)
     if form == TAR_GZ and total > expanded(path.stat().st_size) - (1 << 16):
-        raise SalgenError(
-            f"{path.name} would expand to more than {EXPANSION} times its size, which salgen does not unpack: "
-            "choose .tar"
-        )
+        raise SalgenError(f"{path.name} would expand to more than {EXPANSION} times its size: choose .tar")
 
 
 def _add(target: Any, name: str, size: int, source: Any) -> None:

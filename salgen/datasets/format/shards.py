@@ -53,7 +53,7 @@ def shards_of(manifest: Manifest, split: str | None = None) -> list[Shard]:
     return shards
 
 
-def write_shard(generator: Generator, manifest: Manifest, shard: Shard, folder: Path) -> None:
+def write_shard(generator: Generator, manifest: Manifest, folder: Path, shard: Shard) -> None:
     """Render the samples of a shard, or draw their recipes alone, and write them, whole or not at all."""
     with atomic_path(folder / shard.path) as temporary, shard_writer(temporary, manifest) as writer:
         for values in groups_of(generator, manifest, shard):

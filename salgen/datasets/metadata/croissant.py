@@ -134,15 +134,12 @@ def _statements(manifest: Manifest, publication: PublicationMetadata | None) -> 
     """License, creators, citation and, of what is published, date and address."""
     creators = (publication.creators if publication else ()) or (SALGEN,)
     cited = f"{title(manifest)}, version {manifest.spec.generator_version}, fingerprint {manifest.spec.fingerprint}"
-    stated = {
-        "license": manifest.license or "not stated",
-        "creator": [{"@type": "sc:Organization", "name": name} for name in creators],
-    }
+    named = [{"@type": "sc:Organization", "name": name} for name in creators]
     if publication is None:
-        return {**stated, "citeAs": cited}
+        return {"license": manifest.license or "not stated", "creator": named, "citeAs": cited}
     return {
-        **stated,
         "license": publication.license_url or publication.license,
+        "creator": named,
         "citeAs": ", ".join([*publication.creators, cited, publication.date, *filter(None, [publication.url])]),
         "datePublished": publication.date,
         **({"url": publication.url} if publication.url else {}),

@@ -28,10 +28,8 @@ def token(server: str, variable: str, file: str | os.PathLike[str] | None = None
 def check_address(address: str, name: str, example: str) -> None:
     """Check that a token may be sent to an address: ``https://HOST``, or ``http://`` and this machine."""
     if not _ADDRESS.fullmatch(address):
-        raise SalgenError(
-            f"{name} is not an address of the form https://HOST, such as {example}; "
-            "http:// would send the token unencrypted"
-        )
+        form = f"https://HOST, such as {example}; http:// would send the token unencrypted"
+        raise SalgenError(f"{name} is not an address of the form {form}")
 
 
 def without_token(text: str, secret: str) -> str:

@@ -12,8 +12,7 @@ from salgen.datasets.format import checksums
 from salgen.datasets.format.checksums import file_problems
 from salgen.datasets.format.manifest import read_manifest
 from salgen.datasets.format.shards import shards_of
-from salgen.datasets.verification.row_checks import shard_problems
-from salgen.datasets.verification.spot_checks import rendering_problems
+from salgen.datasets.verification.verify_dataset import rendering_problems, shard_problems
 from salgen.errors import SalgenError, readable
 from salgen.evaluation.metrics.inputs.metric_inputs import OF_THE_MASK
 from salgen.evaluation.report.gallery import GALLERY, read_gallery

@@ -32,7 +32,7 @@ def test_any_order_and_repetition_gives_the_same_bytes(squares, tmp_path):
         folder = tmp_path / str(turn)
         (folder / "data").mkdir(parents=True)
         for number in order:
-            write_shard(squares, manifest, shards_of(manifest)[number], folder)
+            write_shard(squares, manifest, folder, shards_of(manifest)[number])
         written.append([(folder / shard.path).read_bytes() for shard in shards_of(manifest)])
     assert written[0] == written[1] == written[2]
 
@@ -67,5 +67,5 @@ def test_a_sample_that_fails_leaves_no_file(tmp_path):
     manifest = describe(squares, squares.spec({"train": 12}, 0))
     (tmp_path / "data").mkdir()
     with pytest.raises(SalgenError, match="no place for the square in sample 4"):
-        write_shard(squares, manifest, Shard("train", 0, 3, 0, 5), tmp_path)
+        write_shard(squares, manifest, tmp_path, Shard("train", 0, 3, 0, 5))
     assert list((tmp_path / "data").iterdir()) == []

@@ -248,7 +248,7 @@ def test_a_source_has_several_classes_that_colours_tell_apart(sources):
                               manifest=SimpleNamespace(channels=1))  # fmt: skip
     for count in (1, 257):
         source = SimpleNamespace(dataset=dataset, classes=tuple(map(str, range(count))))
-        with pytest.raises(SalgenError, match=f"{count} classes of the source: it takes 2 to as many as there are colours"):
+        with pytest.raises(SalgenError, match=f"{count} classes of the source: it takes 2 to as many as there are"):
             PlantedArtefacts().fitted(source)
 
 
