@@ -79,10 +79,9 @@ class DiseaseXai(MarkedImages):
             expected = path / TEXTS / "NNN/NAME.xml"
             raise marked_images.missing(expected, "the readers' annotations of LIDC-IDRI, which may be beside slices")
         kept = _kept_windows(texts, scans, self.split_seed)
-        images = {
-            f"{Path(file).relative_to(path).as_posix()}:{top},{left}": _shown(Path(file), top, left, *of)
-            for file, top, left, *of in kept["windows"]
-        }
+        images = {}
+        for file, top, left, *of in kept["windows"]:
+            images[f"{Path(file).relative_to(path).as_posix()}:{top},{left}"] = _shown(Path(file), top, left, *of)
         return marked_images.Found(path, images, CLASSES, ABOUT, LICENSE, Counter(kept["skipped"]), texts)
 
 
@@ -132,18 +131,16 @@ def _windows(
 
 def _exported(root: Path) -> marked_images.Found:
     """Slices in `pos` and `neg`, with masks of the names of the former in `masks`."""
-    folders = [
-        marked_images.found_at(f"an export {EXPORTED} has pos, neg and masks", root / part)
-        for part in ("pos", "neg", "masks")
-    ]
+    what = f"an export {EXPORTED} has pos, neg and masks"
+    folders = [marked_images.found_at(what, root / part) for part in ("pos", "neg", "masks")]
     files = {f"{folder.name}/{file.name}": file for folder in folders[:2] for file in marked_images.pictures_in(folder)}
     masks = {item: mask for item in files if item.startswith("pos") and (mask := root / f"masks/{item[4:]}").is_file()}
     faults = mask_picture_faults({item: (files[item], mask) for item, mask in masks.items()}, range(256))
     images = {}
     for item, file in files.items():
         if item not in faults:
-            patient = re.search(r"LIDC-IDRI-\d{4}", file.name)
+            patients = re.findall(r"LIDC-IDRI-\d{4}", file.name)
             outlines = (MaskPicture(masks[item], ()),) if item in masks else ()
-            label, cluster = CLASSES[item.startswith("pos")], patient.group() if patient else ""
+            label, cluster = CLASSES[item.startswith("pos")], patients[0] if patients else ""
             images[item] = marked_images.MarkedImage(file, label, outlines, cluster=cluster)
     return marked_images.Found(root, images, CLASSES, ABOUT_EXPORTED, LICENSE, Counter(faults.values()))

@@ -62,10 +62,9 @@ def _photographs(root: Path, classes: Sequence[str]) -> list[ScenePhotographs]:
         if name not in trained:
             raise unknown_name("scene", name, trained)
     tested = _tested(root, train.with_name("val"))
-    return [
-        ScenePhotographs(name, trained[name], None if tested is None else tuple(sorted(set(tested.get(name, ())))))
-        for name in classes
-    ]
+    if tested is None:
+        return [ScenePhotographs(name, trained[name], None) for name in classes]
+    return [ScenePhotographs(name, trained[name], tuple(sorted(set(tested.get(name, ()))))) for name in classes]
 
 
 def _pictures(root: Path) -> dict[str, tuple[Path, ...]]:

@@ -23,11 +23,8 @@ class ClassPairs(Items):
         if key not in self._orders:
             images = [image for image in self.source.images.values() if image.split == context.split]
             order = context.stream("order", key=0).permutation(len(images)).tolist()
-            self._orders[key] = [
-                (place, images[number], kind)
-                for place, number in enumerate(order)
-                for kind in self.source.classes_of(images[number])
-            ]
+            ordered = enumerate(images[number] for number in order)
+            self._orders[key] = [(k, image, kind) for k, image in ordered for kind in self.source.classes_of(image)]
         pair: tuple[int, Annotated, int] = self._orders[key][context.index]
         return pair
 

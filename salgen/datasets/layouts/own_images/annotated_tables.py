@@ -119,10 +119,8 @@ def _marks(row: Row, path: Path) -> list[Mark]:
         return _objects(row)
     if len(corners) != 1 or {"x3", "y3"} & columns.keys():
         expected = ", or ".join(",".join(names) for names in CORNERS)
-        raise SalgenError(
-            f"{path}: has the columns {', '.join(columns)}; a box needs {expected}, one of these alone, an image "
-            f"{MASK[0]} or {OBJECTS}"
-        )
+        expected += f", one of these alone, an image {MASK[0]} or {OBJECTS}"
+        raise SalgenError(f"{path}: has the columns {', '.join(columns)}; a box needs {expected}")
     return [(label, {EDGES: [columns[name] for name in corners[0]]})]
 
 

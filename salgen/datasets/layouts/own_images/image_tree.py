@@ -51,11 +51,8 @@ class ImageTree:
             raise SalgenError(f"{root}: expected a folder of images here")
         top = root.resolve()
         hidden = {path for path in (each.resolve() for each in but) if path.is_relative_to(top) and path != top}
-        files = {
-            path.relative_to(root).as_posix(): path
-            for path in pictures_below(root)
-            if hidden.isdisjoint((path.resolve(), *path.resolve().parents))
-        }
+        found = [path for path in pictures_below(root) if hidden.isdisjoint((path.resolve(), *path.resolve().parents))]
+        files = {path.relative_to(root).as_posix(): path for path in found}
         broken = broken_items({item: [path] for item, path in files.items()})
         for item, why in broken.items():
             skipped.add(why, item)

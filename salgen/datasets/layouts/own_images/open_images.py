@@ -12,7 +12,7 @@ from salgen.datasets.layouts.detection_datasets.object_boxes import Size
 from salgen.datasets.layouts.mask_levels import CLASSES, VOID, VOID_COLOUR, WITH_VOID
 from salgen.datasets.layouts.own_images.annotated_tables import is_table, masks_named_in
 from salgen.datasets.layouts.own_images.annotation_formats import read_annotations_at
-from salgen.datasets.layouts.own_images.annotations import Annotations, Object, in_order
+from salgen.datasets.layouts.own_images.annotations import Annotations, in_order
 from salgen.datasets.layouts.own_images.image_tree import ImageTree, Skipped, pictures_below
 from salgen.datasets.layouts.own_images.label_table import LabelRow, marks_objects, metadata_in, read_labels
 from salgen.datasets.layouts.own_images.outlines import MaskPicture, Outline, Turned
@@ -104,20 +104,19 @@ def open_images(text: str, reading: Reading) -> OwnImages:
     clusters = {item: rows.get(item, LabelRow()).cluster or item for item in shown}
     stated = {item: rows.get(item, LabelRow()).split or tree.split(item) for item in shown}
     splits = assign_splits(stated, main, clusters, reading.shares, reading.split_seed)
-    images = {
-        item: OwnImage(tree.files[item], tree.headers[item].size, splits[item], clusters[item], main[item], shown[item])
-        for item in sorted(shown)
-    }
-    for item in images:
-        if tree.headers[item].transparent:
+    images = {}
+    for item in sorted(shown):
+        header, about_it = tree.headers[item], (splits[item], clusters[item], main[item], shown[item])
+        images[item] = OwnImage(tree.files[item], header.size, *about_it)
+        if header.transparent:
             noted.add("image whose opacity is left out", item)
-        if tree.headers[item].paged:
+        if header.paged:
             noted.add("image of several pages, of which the first is read", item)
     files = {f"images/{item}": tree.files[item] for item in images}
     files |= {f"masks-{n}/{name}": path for n, each in enumerate(annotations) for name, path in each.files.items()}
     files = {name: path for name, path in files.items() if path.is_file()}  # a broken mask may be a link to nowhere
-    files |= {f"labels/{path.relative_to(root) if path.is_relative_to(root) else n or ''}": path
-              for n, path in enumerate(given.labels)}  # fmt: skip
+    for n, path in enumerate(given.labels):
+        files[f"labels/{path.relative_to(root) if path.is_relative_to(root) else n or ''}"] = path
     if noted.places:
         warn(noted.sentence)
     about = " ".join(filter(None, [about_splits(stated, reading.shares), skipped.sentence, noted.sentence]))
@@ -248,14 +247,11 @@ def _outlines_of(item: str, name: str, annotations: Sequence[Annotations]) -> li
     is_category = any(name in each.categories for each in annotations)
     marked = []
     for each in annotations:
-        objects: Iterable[Object] = each.objects.get(item, [])
-        if is_category and each.categories:
-            objects = (one for one in objects if one.category == name)
-        marked.append([one.outline for one in objects])
+        every = not (is_category and each.categories)
+        marked.append([one.outline for one in each.objects.get(item, []) if every or one.category == name])
     return [outlines for outlines in marked if outlines]
 
 
 def _largest_class(shown: Mapping[int, Sequence[Sequence[Outline]]], size: Size) -> int:
     """The class number of the largest object; `shown` has each annotator's outlines of each class."""
-    extents = {number: max((o.extent(size) for each in of for o in each), default=0.0) for number, of in shown.items()}
-    return max(extents, key=lambda number: extents[number])
+    return max(shown, key=lambda number: max((one.extent(size) for each in shown[number] for one in each), default=0.0))
