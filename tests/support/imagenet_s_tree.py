@@ -2,14 +2,14 @@
 
 import numpy as np
 from PIL import Image
-from salgen.datasets.layouts.imagenet_s_layout import FOLDER, IGNORE, OTHER
+from salgen.datasets.importers.imagenet_s50 import FOLDER, IGNORE
 
 PARTS = {"test": ("validation", "ILSVRC2012_val"), "train": ("train-semi", "train")}
 
 
 def encode(object_mask, ignore_mask, class_id):
     """The colours uint8 (H, W, 3) of a mask picture: id = R + 256 G, and B = 0; ignored pixels have the id 1000."""
-    ids = np.where(ignore_mask, IGNORE, np.where(object_mask, class_id, OTHER))
+    ids = np.where(ignore_mask, IGNORE, np.where(object_mask, class_id, 0))
     return np.stack([ids % 256, ids // 256, np.zeros_like(ids)], axis=-1).astype(np.uint8)
 
 

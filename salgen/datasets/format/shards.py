@@ -116,14 +116,12 @@ def _recipe_columns(
     recipes: Sequence[Recipe], classes: Sequence[Classes], generator: Generator, manifest: Manifest
 ) -> dict[str, Any]:
     """The columns of samples that need no picture: name to values."""
+    several = {task: [list(present[task]) for _, present in classes] for task in manifest.multi_label}
     return {
         "id": [recipe.id for recipe in recipes],
         schemas.FILE_NAME: [recipe.parameters.get("item") for recipe in recipes],
         **{task: [labels[task] for labels, _ in classes] for task in manifest.tasks},
-        **{
-            schemas.present_column(task): [list(present[task]) for _, present in classes]
-            for task in manifest.multi_label
-        },
+        **{schemas.present_column(task): shown for task, shown in several.items()},
         "cluster": [generator.cluster(recipe) for recipe in recipes],
         "recipe": [schemas.recipe_to_text(recipe) for recipe in recipes],
         "factors": [generator.plugin.factors(recipe.parameters) for recipe in recipes],

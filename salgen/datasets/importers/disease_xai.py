@@ -10,11 +10,11 @@ import numpy as np
 from salgen.cache import cached_json
 from salgen.datasets.layouts.broken import mask_picture_faults, stamp_of
 from salgen.datasets.layouts.own_images.outlines import MaskPicture, RunLengths, runs_of_mask
+from salgen.datasets.layouts.saliency_bench import lidc_annotations as lidc
 from salgen.datasets.layouts.saliency_bench import marked_images
 from salgen.datasets.layouts.saliency_bench.ct_slices import VolumeSlice
 from salgen.datasets.layouts.saliency_bench.dicom_series import open_series, series_of
-from salgen.datasets.layouts.saliency_bench.lidc_annotations import NoduleReading, read_lidc_xml
-from salgen.datasets.layouts.saliency_bench.lidc_windows import SIDE, Window, windows_of
+from salgen.datasets.layouts.saliency_bench.lidc_annotations import SIDE, NoduleReading, Window
 from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
 from salgen.datasets.picture_libraries.picture_sampling import counted
 from salgen.progress import tracked
@@ -116,7 +116,7 @@ def _windows(
     annotated: dict[str, list[NoduleReading]] = {}
     for text in texts:
         with counted(skipped):
-            series, readings = read_lidc_xml(text)
+            series, readings = lidc.read_lidc_xml(text)
             annotated.setdefault(series, readings)
     present = set()
     for paths in tracked("looking at scans", folders.values(), "scans"):
@@ -124,7 +124,7 @@ def _windows(
         present.add(named)
         if readings := annotated.get(named, []):
             with counted(skipped):
-                yield from windows_of(open_series(paths, skipped), readings, seed, skipped)
+                yield from lidc.windows_of(open_series(paths, skipped), readings, seed, skipped)
     absent = [series for series, readings in annotated.items() if readings and series not in present]
     skipped += Counter({"annotation of a scan that the copy does not hold": len(absent)})
 

@@ -83,10 +83,5 @@ class LisaLights(MaskRules, Imported):
     def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
         """Night or day (1 or 0), the number of acceptable masks, and the crop's size in the frame."""
         left, top, right, bottom = parameters["box"]
-        return {
-            "night": parameters["night"],
-            "n_masks": parameters["masks"],
-            "mask_agreement": parameters["agreement"],
-            "crop_height": bottom - top,
-            "crop_width": right - left,
-        }
+        masks = {"n_masks": parameters["masks"], "mask_agreement": parameters["agreement"]}
+        return {"night": parameters["night"], **masks, "crop_height": bottom - top, "crop_width": right - left}

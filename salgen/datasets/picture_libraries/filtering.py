@@ -62,12 +62,7 @@ def on_black(picture: Pixels, image_size: tuple[int, int], longest: int) -> Pixe
 
 
 def filtered(
-    kind: str,
-    library: Library,
-    weights: Path,
-    image_size: tuple[int, int] = (0, 0),
-    longest: int = 0,
-    fewest: int = FEWEST,
+    kind: str, library: Library, weights: Path, size: tuple[int, int] = (0, 0), longest: int = 0, fewest: int = FEWEST
 ) -> Filtered:
     """The pictures that pass, of classes of which enough do; verdicts are kept too, so another `fewest` asks nobody.
 
@@ -75,9 +70,9 @@ def filtered(
     is found. ``"scenes"`` pass if nothing is found.
     """
     depends_on = [VERSION, kind, library.digest, list(library.classes), sha256_of(weights), CONFIDENCE]
-    depends_on.append([*image_size, longest] if kind == "objects" else [])
+    depends_on.append([*size, longest] if kind == "objects" else [])
     verdicts: dict[str, dict[str, list[str]]] = cached_json(
-        f"judged-{kind}", depends_on, lambda: _judged(kind, library, weights, image_size, longest)
+        f"judged-{kind}", depends_on, lambda: _judged(kind, library, weights, size, longest)
     )
     dropped = {name: reason for name in library.classes if (reason := _shortage(verdicts[name], fewest))}
     kept = [name for name in library.classes if name not in dropped]

@@ -110,15 +110,8 @@ class Bam(Painted):
         natural = context.material.objects.size(context.split, context.material.objects.classes[thing], number)
         height, width = self._size(context, block * kinds[0] + thing, *natural)
         row, column = self._place(context, block * kinds[0] + thing, height, width)
-        return {
-            OBJECT: thing,
-            "object_number": number,
-            "height": height,
-            "width": width,
-            "row": row,
-            "column": column,
-            **self._scene(context, scene, block),
-        }
+        window = {"height": height, "width": width, "row": row, "column": column}
+        return {OBJECT: thing, "object_number": number, **window, **self._scene(context, scene, block)}
 
     def redraw(self, parameters: Mapping[str, Any], context: Context) -> dict[str, Any]:
         """The same object on a scene of any kind; of the same kind where the scene is the class."""
@@ -215,10 +208,9 @@ class Bam(Painted):
         low, high = (floor(side * share) for share in self._shares)
         drawn = low + int(context.stream("size", key=group).integers(max(high - low, 1), 1)[0])
         scale = drawn / side / relative
-        return (
-            min(max(round(height * scale), 1), self.image_size[0]),
-            min(max(round(width * scale), 1), self.image_size[1]),
-        )
+        sides = zip((height, width), self.image_size, strict=True)
+        tall, wide = (min(max(round(length * scale), 1), most) for length, most in sides)
+        return tall, wide
 
 
 def scene_of(parameters: Mapping[str, Any], material: Composite) -> Float64:

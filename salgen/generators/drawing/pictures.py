@@ -39,10 +39,8 @@ def rgb_of(picture: Image.Image, path: Path) -> Pixels:
         greys = ((levels_of(picture).astype(np.uint32) + 128) // 257).astype(np.uint8)
         return np.repeat(greys[..., None], 3, axis=2)
     if picture.mode.startswith(("I", "F")):
-        raise SalgenError(
-            f"{path}: expected 8 or 16 bits per channel, but Pillow reads it in mode {picture.mode!r}: save it as an "
-            "8- or 16-bit PNG"
-        )
+        mode = f"Pillow reads it in mode {picture.mode!r}: save it as an 8- or 16-bit PNG"
+        raise SalgenError(f"{path}: expected 8 or 16 bits per channel, but {mode}")
     return np.asarray(picture.convert("RGB"))
 
 

@@ -70,9 +70,9 @@ class Lesions(GeneratorPlugin):
 
     def __post_init__(self) -> None:
         if self.diameter > min(self.image_size):
+            height, width = self.image_size
             raise SalgenError(
-                f"diameter = {self.diameter}: a lesion must fit into the image of "
-                f"{self.image_size[0]}x{self.image_size[1]} pixels"
+                f"diameter = {self.diameter}: a lesion must fit into the image of {height}x{width} pixels"
             )
         if self.window == "hann" and self.diameter < 3:
             raise SalgenError(f"diameter = {self.diameter}: window=hann, which is zero at its ends, takes 3 or more")

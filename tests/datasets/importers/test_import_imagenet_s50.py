@@ -7,8 +7,7 @@ from hypothesis.extra.numpy import arrays
 from imagenet_s_tree import class_folder, encode, write_layout
 from PIL import Image
 from torchvision.transforms import CenterCrop, Compose, InterpolationMode, Resize
-from salgen.datasets.importers.imagenet_s50 import WNIDS, ImageNetS50, middle
-from salgen.datasets.layouts.imagenet_s_layout import decode
+from salgen.datasets.importers.imagenet_s50 import WNIDS, ImageNetS50, decode, middle
 from salgen.errors import SalgenError
 from salgen.generators.factory import generator
 from salgen.testing import check_importer

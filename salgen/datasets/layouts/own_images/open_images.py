@@ -10,8 +10,7 @@ import numpy as np
 from salgen.datasets.layouts.broken import broken_items
 from salgen.datasets.layouts.detection_datasets.object_boxes import Size
 from salgen.datasets.layouts.mask_levels import CLASSES, VOID, VOID_COLOUR, WITH_VOID
-from salgen.datasets.layouts.own_images.annotated_tables import is_table, masks_named_in
-from salgen.datasets.layouts.own_images.annotation_formats import read_annotations_at
+from salgen.datasets.layouts.own_images.annotation_formats import is_table, masks_named_in, read_annotations_at
 from salgen.datasets.layouts.own_images.annotations import Annotations, in_order
 from salgen.datasets.layouts.own_images.image_tree import ImageTree, Skipped, pictures_below
 from salgen.datasets.layouts.own_images.label_table import LabelRow, marks_objects, metadata_in, read_labels
