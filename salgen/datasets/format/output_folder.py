@@ -60,9 +60,8 @@ def sole_writer(folder: Path, called: Path | None = None, *, in_a_run: bool = Fa
             stack.callback(holder.unlink, missing_ok=True)
         except Timeout:
             who = f" ({holder.read_text(encoding='utf-8')})" if holder.is_file() else ""
-            raise SalgenError(
-                f"{called or folder} is being written by another salgen process: wait until it is done, or end it{who}"
-            ) from None
+            busy = "is being written by another salgen process: wait until it is done, or end it"
+            raise SalgenError(f"{called or folder} {busy}{who}") from None
         except OSError:  # a cache that cannot be written, or a file system without locks
             pass
         yield

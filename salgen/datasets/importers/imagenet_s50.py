@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 from salgen.datasets.layouts.broken import sound_items
-from salgen.datasets.layouts.imported import Items, UserCopy, refuse_edit
-from salgen.datasets.layouts.mask_limits import MaskLimits, about_faults, mask_faults
+from salgen.datasets.layouts.imported import Items, MaskLimits, UserCopy, about_faults, mask_faults, refuse_edit
 from salgen.datasets.picture_libraries.picture_sampling import found_at, listed
 from salgen.errors import SalgenError
 from salgen.generators.drawing.pictures import read_levels, read_rgb

@@ -19,16 +19,9 @@ from salgen.datasets.metadata.publication_metadata import PublicationMetadata
 
 TYPES = {"text": "sc:Text", "image": "sc:ImageObject", "images": "sc:ImageObject", "label": "sc:Integer",
          "labels": "sc:Integer", "numbers": "sc:Float", "array": "sc:Float"}  # fmt: skip
-FORMATS = {
-    "parquet": "application/x-parquet",
-    "json": "application/json",
-    "md": "text/markdown",
-    "cff": "application/yaml",
-    "csv": "text/csv",
-    "html": "text/html",
-    "npz": "application/zip",
-    "safetensors": "application/octet-stream",
-}
+FORMATS = {"parquet": "application/x-parquet", "json": "application/json", "md": "text/markdown",
+           "cff": "application/yaml", "csv": "text/csv", "html": "text/html", "npz": "application/zip",
+           "safetensors": "application/octet-stream"}  # fmt: skip
 _TERMS = (
     *("annotation", "arrayShape", "citeAs", "column", "containedIn", "equivalentProperty", "excludes", "extract"),
     *("field", "fileObject", "fileProperty", "fileSet", "format", "includes", "isArray", "isLiveDataset", "jsonPath"),

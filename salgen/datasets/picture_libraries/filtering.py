@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
+from functools import partial
 from pathlib import Path
 import numpy as np
 from PIL import Image
@@ -71,9 +72,8 @@ def filtered(
     """
     depends_on = [VERSION, kind, library.digest, list(library.classes), sha256_of(weights), CONFIDENCE]
     depends_on.append([*size, longest] if kind == "objects" else [])
-    verdicts: dict[str, dict[str, list[str]]] = cached_json(
-        f"judged-{kind}", depends_on, lambda: _judged(kind, library, weights, size, longest)
-    )
+    judge = partial(_judged, kind, library, weights, size, longest)
+    verdicts: dict[str, dict[str, list[str]]] = cached_json(f"judged-{kind}", depends_on, judge)
     dropped = {name: reason for name in library.classes if (reason := _shortage(verdicts[name], fewest))}
     kept = [name for name in library.classes if name not in dropped]
     if len(kept) < 2:

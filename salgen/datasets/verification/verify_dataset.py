@@ -117,9 +117,8 @@ def _sample_problems(generator: Generator, dataset: Dataset, index: int) -> list
             (stored,) = batch.rows.to_pylist()
             drawn = next(groups_of(generator, manifest, Shard(dataset.split, 0, 1, index, index + 1)))
             compared = drawn.keys() & stored.keys() - (set() if manifest.pixels else {"image", "twin"})
-            parts = [
-                column for column in drawn if column in compared and _plain(drawn[column][0]) != _plain(stored[column])
-            ]
+            pairs = {name: (value, stored[name]) for name, (value,) in drawn.items() if name in compared}
+            parts = [name for name, (value, kept) in pairs.items() if _plain(value) != _plain(kept)]
     except SalgenError as error:
         return [f"sample {sample} could not be rendered again: {error}"]
     if "recipe" in parts:

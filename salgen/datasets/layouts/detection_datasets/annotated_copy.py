@@ -13,8 +13,7 @@ import numpy as np
 from salgen.cache import cached_json
 from salgen.datasets.layouts.broken import broken_items
 from salgen.datasets.layouts.detection_datasets.object_boxes import Box, Size, area, box_mask
-from salgen.datasets.layouts.imported import SPLITS, Items, refuse_edit
-from salgen.datasets.layouts.mask_limits import MaskLimits, in_words, mask_fault, mask_faults
+from salgen.datasets.layouts.imported import SPLITS, Items, MaskLimits, in_words, mask_fault, mask_faults, refuse_edit
 from salgen.datasets.picture_libraries.picture_sampling import listed
 from salgen.errors import SalgenError
 from salgen.generators.drawing.pictures import read_rgb, resize_rgb

@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from salgen.datasets.layouts.detection_datasets.object_boxes import Size
-from salgen.datasets.layouts.imported import SPLITS, UserCopy
-from salgen.datasets.layouts.mask_limits import MaskLimits, about_faults, mask_faults
+from salgen.datasets.layouts.imported import SPLITS, MaskLimits, UserCopy, about_faults, mask_faults
 from salgen.datasets.layouts.own_images.outlines import MaskPicture, Outline
 from salgen.errors import SalgenError, warn
 from salgen.generators.drawing.pictures import resize_nearest
