@@ -41,23 +41,13 @@ class Source(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Files:
-    """Named files as a source, which subclasses `load`.
+    """Named files as a source, which subclasses `load`."""
 
-    Attributes
-    ----------
-    name, license, notes, redistributable
-        As every :class:`Source` has them.
-    files
-        Item name to file.
-    splits
-        Item name to split; an item that all splits share has none.
-    """
-
-    name: str
+    name: str  # as every :class:`Source` has it, and so are `license`, `notes` and `redistributable`
     license: str
     notes: str
-    files: Mapping[str, Path]
-    splits: Mapping[str, str]
+    files: Mapping[str, Path]  # item name to file
+    splits: Mapping[str, str]  # item name to split; an item that all splits share has none
     redistributable: bool = False
 
     @cached_property
