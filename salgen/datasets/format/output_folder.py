@@ -95,7 +95,8 @@ def check_outside(path: Path, *, in_a_run: bool = False) -> None:
         finished = checksums.FILE in there or (SCORES in there and not in_a_run)
         if manifest.FILE in there or (manifest.RUN in there and finished):
             kind = "data set" if manifest.FILE in there else "run"
-            raise SalgenError(f"{path} lies within the {kind} {folder}, whose `salgen verify` would fail: move it out")
+            within = f"lies within the {kind} {folder}, whose `salgen verify` would fail"
+            raise SalgenError(f"{path} {within}: choose a place outside it")
 
 
 def _is_remnant(path: Path) -> bool:
