@@ -228,15 +228,13 @@ def _convert_scalar(value: Any, kind: Any) -> Any:
 def _check_rules(value: Any, rules: Mapping[str, Any], label: str) -> None:
     items = value if isinstance(value, tuple) else (value,)
     low, high, choices = rules.get("low"), rules.get("high"), rules.get("choices")
+    bounds = f"at least {low}" if high is None else f"at most {high}" if low is None else f"from {low} to {high}"
     for item in items:
         if item is None:
             continue
         if choices is not None and item not in choices and type(item) not in choices:
             raise SalgenError(f"{label} = {item!r}: must be one of {', '.join(map(_choice_text, choices))}")
         if (low is not None and item < low) or (high is not None and item > high):
-            bounds = (
-                f"at least {low}" if high is None else f"at most {high}" if low is None else f"from {low} to {high}"
-            )
             raise SalgenError(f"{label} = {item!r}: must be {bounds}")
     if rules.get("rising") and value[0] > value[1]:
         raise SalgenError(f"{label} = {_value_text(value)}: the least must not be above the most")

@@ -28,9 +28,13 @@ def progress(
     `total` units, such as "images", are to be done. Those `done` by an earlier run do not count in the rate. `work` is
     what is left, in seconds or any unit, where units differ in it. A label that changes is a function.
     """
-    said = label if callable(label) else lambda: label
-    show = _bar if sys.stderr.isatty() else _lines
-    with show(said, total, _Pace(total - done, unit, work)) as advance:
+    said, pace = label if callable(label) else lambda: label, _Pace(total - done, unit, work)
+    with (_bar if sys.stderr.isatty() else _lines)(said, total, pace) as show:
+
+        def advance(step: int = 1, work: float | None = None) -> None:
+            pace.advance(step, step if work is None else work)
+            show(step)
+
         yield advance
 
 
@@ -70,9 +74,8 @@ class _Pace:
         self.started = self.last = time.monotonic()
         self.units = self.seconds = 0.0
 
-    def advance(self, step: int, work: float | None) -> None:
+    def advance(self, step: int, work: float) -> None:
         """Count `step` units that were done since the last call."""
-        work = step if work is None else work
         now = time.monotonic()
         passed, self.last = max(now - self.last, 0.0), now
         faded = math.exp(-passed / STEADY_S)
@@ -91,7 +94,7 @@ class _Pace:
 
 
 @contextmanager
-def _bar(label: Callable[[], str], total: int, pace: _Pace) -> Iterator[Advance]:
+def _bar(label: Callable[[], str], total: int, pace: _Pace) -> Iterator[Callable[[int], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
     from rich.table import Column
@@ -103,22 +106,17 @@ def _bar(label: Callable[[], str], total: int, pace: _Pace) -> Iterator[Advance]
     shown = (TextColumn("{task.description}", table_column=shortened), *bars, MofNCompleteColumn(), pace_text)
     with Progress(*shown, TimeElapsedColumn(), console=console, expand=True) as bar:  # which redraws itself
         task = bar.add_task(label(), total=total, completed=total - pace.left, pace="")
-
-        def advance(step: int = 1, work: float | None = None) -> None:
-            pace.advance(step, work)
-            bar.update(task, advance=step, description=label(), pace=pace.rate_and_time)
-
-        yield advance
+        yield lambda step: bar.update(task, advance=step, description=label(), pace=pace.rate_and_time)
 
 
 @contextmanager
-def _lines(label: Callable[[], str], total: int, pace: _Pace) -> Iterator[Advance]:
+def _lines(label: Callable[[], str], total: int, pace: _Pace) -> Iterator[Callable[[int], None]]:
     last, lock = time.monotonic(), threading.Lock()
 
     def line() -> None:
         print(f"{label()}: {total - pace.left}/{total}, {pace.rate_and_time}", file=sys.stderr, flush=True)
 
-    def line_if_due() -> None:
+    def line_if_due(step: int = 0) -> None:
         nonlocal last
         with lock:
             now = time.monotonic()
@@ -126,12 +124,8 @@ def _lines(label: Callable[[], str], total: int, pace: _Pace) -> Iterator[Advanc
                 last = now
                 line()
 
-    def advance(step: int = 1, work: float | None = None) -> None:
-        pace.advance(step, work)
-        line_if_due()
-
     with repeated(line_if_due, 1.0):
-        yield advance
+        yield line_if_due
     if pace.count:
         line()
 

@@ -62,10 +62,8 @@ class Registry:
         others = [Entry(point.name, point.value, "(third party)", point) for point in points]
         for entry in [*_own_entries(self.package), *others]:
             if entry.name in by_name:
-                raise SalgenError(
-                    f"{self.kind} {entry.name!r} is registered twice: "
-                    f"by {by_name[entry.name].origin} and by {entry.origin}"
-                )
+                origins = f"by {by_name[entry.name].origin} and by {entry.origin}"
+                raise SalgenError(f"{self.kind} {entry.name!r} is registered twice: {origins}")
             by_name[entry.name] = entry
         return dict(sorted(by_name.items()))
 
@@ -102,14 +100,7 @@ METRICS = Registry("metric", "salgen.evaluation.metrics", "salgen.metrics")
 MODELS = Registry("model", "salgen.evaluation.models", "salgen.models")
 PROTOCOLS = Registry("protocol", "salgen.evaluation.protocols", "salgen.protocols")
 
-REGISTRIES = {
-    "generators": GENERATORS,
-    "importers": IMPORTERS,
-    "methods": METHODS,
-    "metrics": METRICS,
-    "models": MODELS,
-    "protocols": PROTOCOLS,
-}
+REGISTRIES = {f"{one.kind}s": one for one in (GENERATORS, IMPORTERS, METHODS, METRICS, MODELS, PROTOCOLS)}
 
 
 @overload
@@ -176,9 +167,8 @@ def _facts(entry: Entry) -> list[str]:
 def _own_entries(package: str) -> list[Entry]:
     root = Path(__file__).parents[1]
     paths = sorted(root.joinpath(*package.split(".")).rglob("*.py"))
-    return [
-        entry for path in paths for entry in _entries_of(path, ".".join(path.relative_to(root).with_suffix("").parts))
-    ]
+    named = [(path, ".".join(path.relative_to(root).with_suffix("").parts)) for path in paths]
+    return [entry for path, module in named for entry in _entries_of(path, module)]
 
 
 def _entries_of(path: Path, module: str) -> list[Entry]:

@@ -21,48 +21,33 @@ class Source(Protocol):
     @property
     def name(self) -> str:
         """Its name in the spec: ``"mni152"``, ``"volumes"``."""
-        ...
 
     @property
     def digest(self) -> str:
         """SHA-256 over sorted relative names and contents, see :func:`digest_of`."""
-        ...
 
     @property
     def license(self) -> str:
         """The license of the material as its publisher states it."""
-        ...
 
     @property
     def notes(self) -> str:
         """Sentences for the dataset card."""
-        ...
 
     @property
     def redistributable(self) -> bool:
         """Whether anybody may pass on pixels made from it; else data sets are published as recipes and masks."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
 class Files:
-    """Named files as a source, which subclasses `load`.
+    """Named files as a source, which subclasses `load`."""
 
-    Attributes
-    ----------
-    name, license, notes, redistributable
-        As every :class:`Source` has them.
-    files
-        Item name to file.
-    splits
-        Item name to split; an item that all splits share has none.
-    """
-
-    name: str
+    name: str  # as every :class:`Source` has it, and so are `license`, `notes` and `redistributable`
     license: str
     notes: str
-    files: Mapping[str, Path]
-    splits: Mapping[str, str]
+    files: Mapping[str, Path]  # item name to file
+    splits: Mapping[str, str]  # item name to split; an item that all splits share has none
     redistributable: bool = False
 
     @cached_property

@@ -49,9 +49,7 @@ def command(
 
     if (Path(images) / RECORD).is_file():
         if model or masks or labels or pairs:
-            raise SalgenError(
-                f"{images} is a run, with a model and masks: leave --model, --masks, --labels and --set out"
-            )
+            raise SalgenError(f"{images} is a run, with a model and masks: leave out --model, --masks, --labels, --set")
         click.echo(str(Run(images).choose(metric)))
         return
     if model is None:
@@ -71,19 +69,16 @@ def _as_dataset(
     """The data set of pictures; without masks, or with drawn ones, which may change, it lies in the given folder."""
     from salgen.datasets.annotation.annotated_dataset import drawn_by
     from salgen.datasets.format.manifest import FILE
-    from salgen.datasets.importing import import_images
-    from salgen.evaluation.runs.given_models import given_inputs
 
-    drawn = [person for path in masks for person in drawn_by(path)]
+    drawn = [str(person) for path in masks for person in drawn_by(path)]
     if (is_dataset := (Path(images) / FILE).exists()) and (labels or parameters):
         raise SalgenError(f"--labels and --set are for a folder of pictures, and {images} is a data set")
     if is_dataset or (masks and not drawn):
         return pictures_as_dataset(images, masks, model, labels, parameters)
     nothing = folder / "nothing.json"
     nothing.write_text('{"images": [], "annotations": [], "categories": []}', encoding="utf-8")
-    chosen = {"shares": (0, 0, 1), **given_inputs(model), **parameters}
     warnings.filterwarnings("ignore", "no image that can be used has a mask")
-    return str(import_images(images, folder / "pictures", masks=drawn or [nothing], labels=labels, parameters=chosen))
+    return pictures_as_dataset(images, drawn or [str(nothing)], model, labels, parameters, str(folder))
 
 
 def _choose(

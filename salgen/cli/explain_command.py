@@ -65,10 +65,9 @@ def command(
                 pixels = pixels[:, :1]  # a grey picture
             part = explain(view, pixels, number, method=list(method_calls), ids=[path.name], max_memory=max_memory)
             if part.logits is not None:
-                if outputs and len(outputs) != part.logits.shape[1]:
-                    raise SalgenError(
-                        f"--classes has {len(outputs)} names, and the model {part.logits.shape[1]} outputs"
-                    )
+                count = part.logits.shape[1]
+                if outputs and len(outputs) != count:
+                    raise SalgenError(f"--classes has {len(outputs)} names, and the model {count} outputs")
                 shares = view.probabilities(part.logits)[0]
                 explained = int(shares.argmax()) if number is None else number
                 name = f" ({outputs[explained]})" if outputs else ""

@@ -180,12 +180,12 @@ def _plain(value: Any) -> str:
 
 
 def pictures_as_dataset(
-    pictures: str, masks: tuple[str, ...], model: str, labels: str | None, parameters: Mapping[str, Any]
+    pictures: str, masks: Sequence[str], model: str, labels: str | None, parameters: Mapping[str, Any], place: str = ""
 ) -> str:
     """The data set of pictures with masks, all for testing, at the size and crop of the network; else as given.
 
-    `parameters` are those of the importer `images`. It is made in the current folder, as pictures may lie where nothing
-    can be written.
+    `parameters` are those of the importer `images`. It is made in the current folder by default, as pictures may lie
+    where nothing can be written.
     """
     from salgen.datasets.format.manifest import FILE
     from salgen.datasets.importing import import_images
@@ -200,5 +200,5 @@ def pictures_as_dataset(
     chosen = {"shares": (0, 0, 1), **given_inputs(model), **stated}
     if not chosen.get("mask_values"):
         refuse_several_levels(masks)
-    made = f"{Path(pictures).resolve().name}-salgen"
+    made = Path(place, f"{Path(pictures).resolve().name}-salgen")
     return str(import_images(pictures, made, masks=masks, labels=labels, parameters=chosen))

@@ -62,9 +62,5 @@ def _lines(ratings: Ratings) -> list[str]:
     for method, of in found.items():
         lines.append(f"{method:<{width}}  " + "  ".join(f"{of[q]:8.2f}" if q in of else f"{'-':>8}" for q in QUESTIONS))
     alphas = [f"{one['alpha']:8.3f}" if one["alpha"] is not None else f"{'-':>8}" for one in agreement]
-    raters = ", ".join(ratings.raters)
-    return [
-        *lines,
-        f"{'alpha':<{width}}  " + "  ".join(alphas),
-        f"mean answers from 1 to 5 of {raters}: {ratings.folder}",
-    ]
+    lines.append(f"{'alpha':<{width}}  " + "  ".join(alphas))
+    return [*lines, f"mean answers from 1 to 5 of {', '.join(ratings.raters)}: {ratings.folder}"]

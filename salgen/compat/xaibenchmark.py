@@ -34,13 +34,8 @@ NAMES = {
     "cat&dog-xai": "pet-xai",
     "pascal": "object-xai",
 }
-METHODS = {
-    "gradcam": "grad-cam",
-    "gradcam++": "grad-cam++",
-    "ig": "integrated-gradients",
-    "ixg": "input-x-gradient",
-    "attention": "raw-attention",
-}
+METHODS = {"gradcam": "grad-cam", "gradcam++": "grad-cam++", "ig": "integrated-gradients", "ixg": "input-x-gradient",
+           "attention": "raw-attention"}  # fmt: skip
 MEASURES = {measure: calls[measure] for measure, calls in DEFINITIONS.items()}  # as the paper defines them
 
 
@@ -112,13 +107,8 @@ def load_dataset(name: str, folder: str | Path = FOLDER, classes: str = "", out:
     plain = name.lower()
     if plain not in (*NAMES, *DATASETS):
         raise unknown_name("data set of Saliency-Bench", name, [*DATASETS, *NAMES])
-    made = make(
-        NAMES.get(plain, plain),
-        Path(out or plain),
-        source=str(Path(folder) / name),
-        scale="full",
-        parameters={"classes": classes} if classes else {},
-    )
+    source, wanted = str(Path(folder) / name), {"classes": classes} if classes else {}
+    made = make(NAMES.get(plain, plain), Path(out or plain), source=source, scale="full", parameters=wanted)
     return open_dataset(made)
 
 

@@ -65,8 +65,8 @@ def import_images(
     chosen = dict(parameters or {})
     if isinstance(images, str | os.PathLike):
         given = [masks] if isinstance(masks, str | os.PathLike) else masks
-        tables = [] if labels is None else [labels]
-        source = "".join([os.fspath(images), *(f":masks={path}" for path in given), *(f":labels={t}" for t in tables)])
+        named = [*(f":masks={path}" for path in given), f":labels={labels}" if labels is not None else ""]
+        source = "".join([os.fspath(images), *named])
         folder = Path(images) if Path(images).name else Path(images).resolve()
         target = folder.with_name(f"{folder.name}-salgen") if out is None else Path(out)
     else:
@@ -77,8 +77,7 @@ def import_images(
         saved = save_datasets(images, target.with_name(f"{target.name}-source"), importer.classes, importer.mask_values)
         chosen.pop("mask_values", None)  # they chose the pixels that were saved
         source = str(saved)
-    how: dict[str, Any] = {"seed": seed, "workers": workers}
-    made = make(ImagesImporter.name, target, scale="full", parameters=chosen, source=source, **how)
+    made = make("images", target, scale="full", seed=seed, parameters=chosen, source=source, workers=workers)
     for task, names in read_manifest(made).tasks.items():
         if len(names) == 1:
             warn(f"all images have the {task} {names[0]!r}: no network can be trained on them; evaluate a trained one")

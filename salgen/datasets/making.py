@@ -19,7 +19,7 @@ from salgen.datasets.execution.executors import Executor
 from salgen.datasets.execution.pool import write_in_parallel
 from salgen.datasets.format import checksums, manifest
 from salgen.datasets.format.manifest import Manifest, describe
-from salgen.datasets.format.output_folder import State, check_destination, sole_writer
+from salgen.datasets.format.output_folder import check_destination, sole_writer
 from salgen.datasets.format.shards import DATA, shards_of, write_shard
 from salgen.datasets.metadata.card import card_text
 from salgen.datasets.metadata.croissant import croissant_text
@@ -99,7 +99,7 @@ def make(
     started, existed = time.monotonic(), folder.exists()
     with sole_writer(folder):
         state = check_destination(folder, spec, twins=twins, recipes_only=recipes_only)
-        if state is State.ALL:
+        if state == "all":
             print(f"{folder} is already complete: nothing to do", file=sys.stderr)
             return folder
         described = describe(generator, spec, twins=twins, recipes_only=recipes_only)
@@ -111,7 +111,7 @@ def make(
             cause = os.strerror(error.errno) if error.errno else str(error)
             raise SalgenError(f"{folder}: {cause}{place}; {CONTINUES}") from error
         except SalgenError:  # an error in the spec leaves nothing behind
-            if state is State.NOTHING:
+            if state == "nothing":
                 shutil.rmtree(folder / DATA)
                 (folder / manifest.FILE).unlink(missing_ok=True)
                 if not existed:
@@ -132,16 +132,15 @@ def _counts(generator: Generator, usual: Mapping[str, int], wanted: Mapping[str,
         if split not in known and split.partition("_")[0] not in known:
             raise unknown_name(f"split of {generator.plugin.name}", split, known)
         if available is not None and count > available.get(split, 0):
-            raise SalgenError(
-                f"{split} = {count}: {generator.source.name} has only {available.get(split, 0)} samples for it"
-            )
+            there = available.get(split, 0)
+            raise SalgenError(f"{split} = {count}: {generator.source.name} has only {there} samples for it")
     return counts
 
 
 def _write(generator: Generator, described: Manifest, folder: Path, executor: Executor) -> int:
     """Write the missing shards, and return their number of images."""
-    for place in (folder, folder / DATA):
-        remove_temporaries(place)
+    remove_temporaries(folder)
+    remove_temporaries(folder / DATA)
     if not (folder / manifest.FILE).exists():
         write_text(folder / manifest.FILE, described.to_text())
     missing = [shard for shard in shards_of(described) if not (folder / shard.path).exists()]
@@ -149,7 +148,7 @@ def _write(generator: Generator, described: Manifest, folder: Path, executor: Ex
     with progress(f"making {described.spec.generator}", total, "images", done=total - remaining) as advance:
         if not missing or (executor.name == "local" and min(executor.processes, len(missing)) < 2):
             for shard in missing:
-                write_shard(generator, described, shard, folder)
+                write_shard(generator, described, folder, shard)
                 advance(len(shard))
         else:
             bare = replace(generator)  # each process prepares the material for itself

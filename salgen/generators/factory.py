@@ -58,12 +58,9 @@ def plugin_class(name: str) -> Any:
 
 def no_copy(plugin: Any) -> SalgenError:
     """The error where an importer is given no source; it names the generator that draws something of the kind."""
-    how = getattr(plugin, "takes", "PATH")
-    instead = stand_in_advice(plugin)
-    return SalgenError(
-        f"{plugin.name} is read from your own copy of the data: give --set source={how}"
-        + (f"; {instead}" if instead else "")
-    )
+    how, instead = getattr(plugin, "takes", "PATH"), stand_in_advice(plugin)
+    told = f"{plugin.name} is read from your own copy of the data: give --set source={how}"
+    return SalgenError(f"{told}; {instead}" if instead else told)
 
 
 def stand_in_advice(plugin: Any) -> str:

@@ -56,9 +56,8 @@ class Generator:
     def recipe(self, seed: int, split: str, index: int) -> Recipe:
         """Draw the choices of one sample, whose index is at least 0 and within what the source holds."""
         if self.available is not None and index >= self.available.get(split, 0):
-            raise SalgenError(
-                f"index = {index}: split {split!r} of {self.source.name} has {self.available.get(split, 0)} samples"
-            )
+            count = self.available.get(split, 0)
+            raise SalgenError(f"index = {index}: split {split!r} of {self.source.name} has {count} samples")
         context = Context(seed, self.plugin.family, split, index, self.material)
         return Recipe(self.plugin.name, self.plugin.version, split, index, self.plugin.draw(context))
 

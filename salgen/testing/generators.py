@@ -75,9 +75,8 @@ def check_declarations(made: Generator, sample: Sample) -> None:
         assert 0 <= label < len(plugin.tasks[task]), f"{name}: label {label} of {task}"
         assert sample.target[task] in sample.regions, f"{name}: target of {task} is not a region"
     if plugin.valid_region is not None:
-        assert not (
-            sample.regions[sample.target[next(iter(plugin.tasks))]] & ~sample.regions[plugin.valid_region]
-        ).any()
+        scored = sample.regions[plugin.valid_region]
+        assert not (_feature(sample) & ~scored).any(), f"{name}: its mask is not within {plugin.valid_region}"
 
 
 def _check_exact(made: Generator, sample: Sample, twin: np.ndarray) -> None:

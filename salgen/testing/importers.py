@@ -87,10 +87,8 @@ def _contents(samples: list[Sample]) -> list[tuple[bytes, str]]:
 def _check_data_set(made: Generator, source: str, parameters: dict[str, Any]) -> None:
     name = made.plugin.name
     with TemporaryDirectory() as folder:
-        one, other = (
-            make(name, Path(folder) / part, source=source, parameters=parameters, workers=1)
-            for part in ("one", "other")
-        )
+        folders = [Path(folder) / part for part in ("one", "other")]
+        one, other = (make(name, out, source=source, parameters=parameters, workers=1) for out in folders)
         sums = [(out / "SHA256SUMS").read_bytes() for out in (one, other)]
         assert sums[0] == sums[1], f"{name}: a data set has other bytes when it is made again"
         manifest = read_manifest(one)

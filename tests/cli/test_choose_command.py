@@ -130,7 +130,7 @@ def test_a_finished_run_has_its_scores(tmp_path, capsys):
     assert main(["choose", str(run)]) == 0
     assert capsys.readouterr().out.startswith("For this network take gradient: average-precision ")
     assert main(["choose", str(run), "--model", "lesion-cnn"]) == 2
-    assert "leave --model, --masks, --labels and --set out" in capsys.readouterr().err
+    assert "leave out --model, --masks, --labels, --set" in capsys.readouterr().err
 
 
 def test_pictures_with_masks_are_evaluated_too(photos, capsys):

@@ -83,11 +83,7 @@ def other_size():
     ("prepare", "words", "says"),
     [
         (trimaps, [], "masks/0.png: has the levels 1, 2, 3: say which are the object, as in --set mask_values=1,3"),
-        (
-            other_size,
-            [],
-            "mask and image bright/0.png have 32 x 24 and 9 x 9 pixels: save the mask in the image's size",
-        ),
+        (other_size, [], "mask and image bright/0.png have 32 x 24 and 9 x 9 pixels: save it in the image's size"),
         (other_class, ["--classes", "bright,dark"], "['bright', 'dark'] lack 'grey'"),
         (None, ["--labels", "none.csv"], "none.csv"),
         (None, ["--set", "epochs=3"], "unknown parameter of images 'epochs'"),

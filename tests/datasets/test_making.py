@@ -52,7 +52,7 @@ def test_ctrl_c_stops_quickly_and_cleanly(tmp_path, whole):
 def test_a_worker_that_dies_is_reported_and_the_rest_can_be_continued(tmp_path, whole, monkeypatch):
     out = tmp_path / "squares"
     program = (
-        "import os; from salgen.datasets.execution import worker; worker._done = lambda *_: os._exit(7); worker.main()"
+        "import os; from salgen.datasets.execution.worker import *; ray_tasks.attempt = lambda *_: os._exit(7); main()"
     )
     with monkeypatch.context() as patch:
         patch.setattr("salgen.datasets.execution.pool.WORKER", [sys.executable, "-c", program])
@@ -63,7 +63,10 @@ def test_a_worker_that_dies_is_reported_and_the_rest_can_be_continued(tmp_path, 
 
 
 def test_a_worker_that_lacks_memory_says_that_and_nothing_else(tmp_path, monkeypatch):
-    program = "from salgen.datasets.execution import worker; worker.write_shard = lambda *_: [0] * 2**60; worker.main()"
+    program = (
+        "from salgen.datasets.execution import worker; from salgen.datasets.format import shards; "
+        "shards.write_shard = lambda *_: [0] * 2**60; worker.main()"
+    )
     monkeypatch.setattr("salgen.datasets.execution.pool.WORKER", [sys.executable, "-c", program])
     with pytest.raises(MemoryError):
         made(tmp_path / "squares", splits={"train": SAMPLES}, workers=2)

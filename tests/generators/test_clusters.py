@@ -3,8 +3,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from quick_generators import quick
+from salgen.datasets.importers.gtsrb_square import SignPhotographs
 from salgen.datasets.importers.lisa_lights import LisaLights
-from salgen.datasets.layouts.gtsrb import SignPhotographs
 
 DRAWN = ("signs", "lights", "figures", "people", "places", "luggage")
 ALONE = ["textured-shapes", *(f"drawn-{name}" for name in DRAWN)]

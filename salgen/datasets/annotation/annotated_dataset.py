@@ -36,14 +36,9 @@ def target_of(path: str | os.PathLike[str], out: str | os.PathLike[str] | None) 
     return folder.with_name(f"{folder.name}-annotated") if out is None else Path(out)
 
 
-def _work_of(target: Path) -> Path:
-    """The folder of what a data set is made of."""
-    return target.with_name(f"{target.name}-source")
-
-
 def masks_of(target: Path) -> Path:
-    """The folder of the masks that a data set is made of."""
-    return _work_of(target) / "masks"
+    """The folder of the masks that a data set is made of, in that of all that it is made of."""
+    return target.with_name(f"{target.name}-source") / "masks"
 
 
 def drawn_by(path: str | os.PathLike[str]) -> list[Path]:
@@ -62,7 +57,7 @@ class Annotation:
     pictures: ImagesToAnnotate
     masks: DrawnMasks
     out: Path  # the data set's folder
-    work: Path  # the folder of the masks
+    work: Path  # the folder of what it is made of
     # `acceptable`: each annotator's mask is acceptable; `majority`: the pixels that at least half marked
     merge: str = ACCEPTABLE
     parameters: Mapping[str, Any] = field(default_factory=dict)  # those of the importer `images`
@@ -81,14 +76,14 @@ class Annotation:
     ) -> Self:
         """Annotation of the images at a path, begun or gone on with; `out` is by default ``PATH-annotated``."""
         folder, target = Path(path) if Path(path).name else Path(path).resolve(), target_of(path, out)
-        work = _work_of(target)
-        if target.exists() and not (work / "masks").is_dir():
+        drawn = masks_of(target)
+        if target.exists() and not drawn.is_dir():
             raise SalgenError(f"{target} holds something else than what was drawn here: give another folder OUT")
-        pictures = images_to_annotate(folder, work, None if labels is None else Path(labels), split, only)
+        pictures = images_to_annotate(folder, drawn.parent, None if labels is None else Path(labels), split, only)
         chosen = {**pictures.parameters, **(parameters or {})}
         build(ImagesImporter, chosen)  # what is refused is refused before anybody draws
-        (work / "masks").mkdir(parents=True, exist_ok=True)
-        return cls(pictures, DrawnMasks(work / "masks"), target, work, merge, chosen)
+        drawn.mkdir(parents=True, exist_ok=True)
+        return cls(pictures, DrawnMasks(drawn), target, drawn.parent, merge, chosen)
 
     def finish(self) -> str:
         """Write the agreement, the benchmark's form and the data set anew from all masks; say what was made."""
@@ -100,10 +95,9 @@ class Annotation:
         rows, drawn = [], 0
         for image in self.pictures.images:
             found = {name: self.masks.read(name, image.item) for name in people}
-            masks = {name: mask for name, mask in found.items() if mask is not None}
-            rows += agreement_of(image.item, masks)
-            drawn += bool(masks)
-            if masks:
+            if masks := {name: mask for name, mask in found.items() if mask is not None}:
+                rows += agreement_of(image.item, masks)
+                drawn += 1
                 merged.write(MAJORITY, image.item, majority(list(masks.values())))
         remove_temporaries(self.work)
         write_agreement(rows, self.work / AGREEMENT)

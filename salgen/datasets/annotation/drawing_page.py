@@ -55,22 +55,21 @@ def drawing_page(annotation: Annotation) -> Starlette:
 
     async def write(request: Request) -> Response:
         check_origin(request)
-        annotator, image = request.path_params["annotator"], asked(request)
-        masks.folder_of(annotator)
+        masks.folder_of(request.path_params["annotator"])
+        image = asked(request)
         pixels = image.size[0] * image.size[1]
         body = await request.body()
         if len(body) != (pixels + 7) // 8:
             raise HTTPException(413, f"a mask of this image has {(pixels + 7) // 8} bytes")
         mask = np.unpackbits(np.frombuffer(body, np.uint8), count=pixels).reshape(image.size).astype(bool)
-        expected = request.headers.get("if-match", "").strip('"')
-        return await run_in_threadpool(keep, annotator, image.item, mask, expected)
+        return await run_in_threadpool(keep, request, image.item, mask)
 
     def remove(request: Request) -> Response:
         check_origin(request)
-        expected = request.headers.get("if-match", "").strip('"')
-        return keep(request.path_params["annotator"], asked(request).item, None, expected)
+        return keep(request, asked(request).item, None)
 
-    def keep(annotator: str, item: str, mask: Mask | None, expected: str) -> Response:
+    def keep(request: Request, item: str, mask: Mask | None) -> Response:
+        annotator, expected = request.path_params["annotator"], request.headers.get("if-match", "").strip('"')
         with writing:
             there = version_of(masks.read(annotator, item))
             if expected not in ("*", there) and there != version_of(mask):

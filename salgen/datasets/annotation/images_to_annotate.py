@@ -1,12 +1,11 @@
 """The images that people are to draw on: those of a folder, or of a data set, which are written to files first."""
 
-import csv
-import io
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 import numpy as np
+import pandas as pd
 from salgen.datasets.format import manifest
 from salgen.datasets.format.png import encode
 from salgen.datasets.layouts.own_images.image_tree import SPLIT_FOLDERS, ImageTree, Skipped
@@ -78,11 +77,9 @@ def images_to_annotate(
 
 def _unlabelled(items: Iterable[str], table: Path, path: Path) -> Path:
     """Write a table in which all images have one label, and warn."""
-    text = io.StringIO()
-    rows = [("file", "label"), *((item, UNLABELLED) for item in sorted(items))]
-    csv.writer(text, lineterminator="\n").writerows(rows)
+    rows = pd.DataFrame({"file": sorted(items), "label": UNLABELLED})
     table.parent.mkdir(parents=True, exist_ok=True)
-    write_text(table, text.getvalue())
+    write_text(table, rows.to_csv(index=False, lineterminator="\n"))
     warn(f"{path} has no labels, so each image is called '{UNLABELLED}': to name classes, give --labels FILE")
     return table
 
@@ -98,9 +95,7 @@ def _export(path: Path, work: Path) -> tuple[int, int]:
             raise SalgenError(f"{work} holds masks of another data set than {path}: give another folder OUT")
         return size
     splits = [split for split in described.splits if split in SPLIT_FOLDERS]
-    text = io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(["file", "label", "split", "cluster", "id", "fingerprint"])
+    rows = []
     with progress("writing images", sum(described.spec.splits[split] for split in splits), "images") as advance:
         for split in splits:
             dataset = open_dataset(path, split)
@@ -112,7 +107,9 @@ def _export(path: Path, work: Path) -> tuple[int, int]:
                 levels = np.round(255 * dataset[index]["image"]).astype(np.uint8).transpose(1, 2, 0)
                 write_bytes(folder / f"{index:06d}.png", encode(levels))
                 label = names[int(labels[index])]
-                rows.writerow([f"{split}/{index:06d}.png", label, split, clusters[index], ids[index], fingerprint])
+                rows.append((f"{split}/{index:06d}.png", label, split, clusters[index], ids[index], fingerprint))
                 advance(1)
-    write_text(table, text.getvalue())  # the last of all, so that a killed export begins anew
+    listed = pd.DataFrame(rows, columns=["file", "label", "split", "cluster", "id", "fingerprint"])
+    # The last of all, so that a killed export begins anew.
+    write_text(table, listed.to_csv(index=False, lineterminator="\n"))
     return size

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
 HOST = "127.0.0.1"
-HOSTS = (HOST, "localhost")
 SAFE = {
     "Content-Security-Policy": "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -25,7 +24,6 @@ SAFE = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
 }
-LONGEST_NUMBER = 9  # digits
 MEDIA = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")  # lower case: some file systems take "A" and "a" for one name
@@ -34,9 +32,7 @@ NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")  # lower case: some file systems 
 def check_name(name: str) -> str:
     """The name of a person, which becomes a file's; a SalgenError if it is not one."""
     if not NAME.fullmatch(name):
-        raise SalgenError(
-            f"name {name!r}: a name has 1 to 32 of a to z, 0 to 9, - and _, and begins with none of the last two"
-        )
+        raise SalgenError(f"name {name!r}: a name has 1 to 32 of a to z, 0 to 9, - and _, beginning with none of these")
     return name
 
 
@@ -69,7 +65,7 @@ def application(routes: Sequence[Any], page: str, files: Mapping[str, bytes]) ->
 
     return Starlette(
         routes=[Route("/", file), *routes, Route("/{name}", file)],
-        middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=list(HOSTS), www_redirect=False)],
+        middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"], www_redirect=False)],
         exception_handlers={SalgenError: refused},
     )
 
@@ -87,7 +83,7 @@ def number(request: Request, name: str, count: int) -> int:
     from starlette.exceptions import HTTPException
 
     text = request.path_params[name]
-    if not text.isdecimal() or len(text) > LONGEST_NUMBER or int(text) >= count:
+    if not text.isdecimal() or len(text) > 9 or int(text) >= count:
         raise HTTPException(404, f"{name}: there are {count}")
     return int(text)
 

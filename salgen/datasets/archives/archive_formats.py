@@ -55,9 +55,7 @@ def members(path: Path) -> Generator[Member, None, None]:
             if not name.isprintable() or {"", ".", ".."}.intersection(parts) or {"\\", ":"}.intersection(name):
                 raise SalgenError(f"member {name!r} has a name that could lead out of the folder")
             if parts[0] != root or (len(parts) == 1 and content):
-                raise SalgenError(
-                    f"member {name!r} does not lie in the folder {root!r}: all members must lie in one folder"
-                )
+                raise SalgenError(f"member {name!r} does not lie in the folder {root!r}: all must lie in one folder")
             yield name, size, content and _pieces(content)
     if not root:
         raise SalgenError("the archive is empty")

@@ -124,13 +124,11 @@ def archive_problems(archive: Path, check: Callable[[Path], list[str]]) -> list[
         except SalgenError as error:
             return [*problems, f"{archive.name}: {error}"]
         except OSError as error:
-            raise SalgenError(
-                f"{archive} cannot be unpacked to be checked ({error.strerror}): set TMPDIR to a folder with room"
-            ) from None
+            why = f"({error.strerror}): set TMPDIR to a folder with room"
+            raise SalgenError(f"{archive} cannot be unpacked to be checked {why}") from None
         # A problem is told in the archive's terms, without the folder that it was unpacked to.
-        return problems + [
-            problem.replace(f"{content}{os.sep}", "").replace(str(content), archive.name) for problem in check(content)
-        ]
+        found = [problem.replace(f"{content}{os.sep}", "") for problem in check(content)]
+        return problems + [problem.replace(str(content), archive.name) for problem in found]
 
 
 @contextmanager

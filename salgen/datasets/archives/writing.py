@@ -43,10 +43,7 @@ def check_archive(out: Path, release: Release) -> None:
 
 def pack(files: Files, path: Path, root: str) -> None:
     """Write an archive of files in the order of their names, without owners and times."""
-    sizes = {
-        name: len(content) if isinstance(content, bytes) else content.stat().st_size
-        for name, content in sorted(files.items())
-    }
+    sizes = {name: len(it) if isinstance(it, bytes) else it.stat().st_size for name, it in sorted(files.items())}
     form, total = form_of(path), sum(sizes.values())
     with ExitStack() as stack:
         target: Any = stack.enter_context(open(path, "xb"))
@@ -63,10 +60,7 @@ def pack(files: Files, path: Path, root: str) -> None:
                 _add(target, f"{root}/{name}", size, source)
             advance(size)
     if form == TAR_GZ and total > expanded(path.stat().st_size) - (1 << 16):
-        raise SalgenError(
-            f"{path.name} would expand to more than {EXPANSION} times its size, which salgen does not unpack: "
-            "choose .tar"
-        )
+        raise SalgenError(f"{path.name} would expand to more than {EXPANSION} times its size: choose .tar")
 
 
 def _add(target: Any, name: str, size: int, source: Any) -> None:

@@ -13,12 +13,14 @@ from queue import Empty, SimpleQueue
 from typing import Any
 from salgen.datasets.execution import ray_tasks
 from salgen.datasets.execution.executors import Executor
-from salgen.datasets.execution.worker import Job, Work, write
+from salgen.datasets.execution.worker import Work
 from salgen.datasets.format import manifest
-from salgen.datasets.format.shards import DATA, Shard
+from salgen.datasets.format.shards import DATA, Shard, write_shard
 from salgen.errors import SalgenError
 from salgen.files import remove_temporaries
+from salgen.generators.generator import Generator
 
+Job = tuple[Generator, manifest.Manifest, Path]
 WORKER = [sys.executable, "-P", "-m", "salgen.datasets.execution.worker"]
 PATIENCE_S = 5.0  # how long a worker may take to remove its temporary files
 
@@ -32,7 +34,7 @@ def write_in_parallel(job: Job, shards: Sequence[Shard], executor: Executor) -> 
     """
     if executor.name == "ray":
         return _write_with_ray(job, shards, executor)
-    return (shard for shard, _ in side_by_side(partial(write, job), shards, executor.processes))
+    return (shard for shard, _ in side_by_side(partial(write_shard, *job), shards, executor.processes))
 
 
 def side_by_side(work: Work, tasks: Sequence[Any], workers: int, threads: int = 1) -> Iterator[tuple[Any, Any]]:
@@ -130,7 +132,7 @@ def _write_with_ray(job: Job, shards: Sequence[Shard], executor: Executor) -> It
 
 def _ray_task(payload: bytes, shard: Shard) -> object:
     """Write a shard in a worker of Ray; the value is an error, if any."""
-    return ray_tasks.attempt(lambda: write(_ray_job(payload), shard), shard.path)
+    return ray_tasks.attempt(lambda: write_shard(*_ray_job(payload), shard), shard.path)
 
 
 @lru_cache(maxsize=1)

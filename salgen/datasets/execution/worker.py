@@ -10,16 +10,12 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
+from functools import partial
 from queue import SimpleQueue
 from typing import Any, BinaryIO
 from salgen.datasets.execution import ray_tasks
-from salgen.datasets.format.manifest import Manifest
-from salgen.datasets.format.shards import Shard, write_shard
 from salgen.errors import SalgenError
-from salgen.generators.generator import Generator
 
-Job = tuple[Generator, Manifest, Path]
 Work = Callable[[Any], Any]  # what is done with each task; both are pickled
 
 
@@ -39,7 +35,8 @@ def _serve(commands: BinaryIO, answers: BinaryIO) -> None:
     orders: SimpleQueue[Any] = SimpleQueue()
     threading.Thread(target=_listen, args=(commands, orders), daemon=True).start()
     while (task := orders.get()) is not None:
-        pickle.dump(work if isinstance(work, ray_tasks.Fault) else _done(work, task), answers)
+        known = work if isinstance(work, ray_tasks.Fault) else ray_tasks.attempt(partial(work, task), str(task))
+        pickle.dump(known, answers)
         answers.flush()
 
 
@@ -57,23 +54,13 @@ def _receive(commands: BinaryIO) -> Work | ray_tasks.Fault:
         )
 
 
-def _listen(commands: BinaryIO, orders: SimpleQueue[Shard | None]) -> None:
+def _listen(commands: BinaryIO, orders: SimpleQueue[Any]) -> None:
     try:
         while True:
             orders.put(pickle.load(commands))
     except EOFError:
         orders.put(None)
         os.kill(os.getpid(), signal.SIGTERM)  # do not finish what nobody waits for
-
-
-def _done(work: Work, task: Any) -> Any:
-    return ray_tasks.attempt(lambda: work(task), str(task))
-
-
-def write(job: Job, shard: Shard) -> None:
-    """Write a shard."""
-    generator, described, folder = job
-    write_shard(generator, described, shard, folder)
 
 
 if __name__ == "__main__":

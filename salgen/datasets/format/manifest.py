@@ -148,9 +148,7 @@ def read_manifest(folder: Path) -> Manifest:
     path = folder / FILE
     if not path.is_file():
         if (folder / RUN).is_file():
-            raise SalgenError(
-                f"{folder} is a run, not a data set: read it with 'salgen report' or evaluate --from-maps"
-            )
+            raise SalgenError(f"{folder} is a run, not a data set: read it by 'salgen report' or evaluate --from-maps")
         raise SalgenError(f"{folder} is not a salgen data set: it has no {FILE}")
     try:
         return Manifest.from_text(path.read_text(encoding="utf-8"))

@@ -6,9 +6,8 @@ import platform
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from filelock import FileLock, Timeout
 from salgen.datasets.format import checksums, manifest
 from salgen.datasets.format.manifest import installed_libraries, read_manifest
@@ -19,14 +18,7 @@ from salgen.spec import DatasetSpec
 
 WAY_OUT = "choose another OUT, or remove the folder"
 SCORES = "scores.parquet"  # written when a run is finished
-
-
-class State(Enum):
-    """Progress of the data set in its output folder."""
-
-    NOTHING = "nothing"
-    PART = "part"
-    ALL = "all"
+State = Literal["nothing", "part", "all"]  # of the data set that is in its output folder
 
 
 def check_destination(folder: Path, spec: DatasetSpec, *, twins: bool, recipes_only: bool = False) -> State:
@@ -34,7 +26,7 @@ def check_destination(folder: Path, spec: DatasetSpec, *, twins: bool, recipes_o
     if folder.exists() and not folder.is_dir():
         raise SalgenError(f"{folder} is a file: OUT must be a folder")
     if not folder.exists() or all(_is_remnant(path) for path in folder.iterdir()):
-        return State.NOTHING
+        return "nothing"
     if not (folder / manifest.FILE).exists():
         raise SalgenError(f"{folder} is not empty and not a salgen data set: {WAY_OUT}")
     existing = read_manifest(folder)
@@ -43,13 +35,11 @@ def check_destination(folder: Path, spec: DatasetSpec, *, twins: bool, recipes_o
     if differences := _differences(there, wanted):
         raise SalgenError(f"{folder} holds another data set ({differences}): {WAY_OUT}")
     if all((folder / name).exists() for name in (checksums.FILE, *checksums.files_of(existing))):
-        return State.ALL
+        return "all"
     # Missing shards must get the bytes that the finished ones would have had.
     if differences := _differences(existing.libraries, installed_libraries()):
-        raise SalgenError(
-            f"{folder} was begun with other library versions ({differences}): install those, or {WAY_OUT}"
-        )
-    return State.PART
+        raise SalgenError(f"{folder} was begun with other library versions ({differences}): use those, or {WAY_OUT}")
+    return "part"
 
 
 @contextmanager
@@ -70,9 +60,8 @@ def sole_writer(folder: Path, called: Path | None = None, *, in_a_run: bool = Fa
             stack.callback(holder.unlink, missing_ok=True)
         except Timeout:
             who = f" ({holder.read_text(encoding='utf-8')})" if holder.is_file() else ""
-            raise SalgenError(
-                f"{called or folder} is being written by another salgen process: wait until it is done, or end it{who}"
-            ) from None
+            busy = "is being written by another salgen process: wait until it is done, or end it"
+            raise SalgenError(f"{called or folder} {busy}{who}") from None
         except OSError:  # a cache that cannot be written, or a file system without locks
             pass
         yield
@@ -106,9 +95,8 @@ def check_outside(path: Path, *, in_a_run: bool = False) -> None:
         finished = checksums.FILE in there or (SCORES in there and not in_a_run)
         if manifest.FILE in there or (manifest.RUN in there and finished):
             kind = "data set" if manifest.FILE in there else "run"
-            raise SalgenError(
-                f"{path} lies within the {kind} {folder}, whose `salgen verify` would fail: choose a place outside it"
-            )
+            within = f"lies within the {kind} {folder}, whose `salgen verify` would fail"
+            raise SalgenError(f"{path} {within}: choose a place outside it")
 
 
 def _is_remnant(path: Path) -> bool:

@@ -3,8 +3,7 @@
 import hashlib
 import json
 from dataclasses import dataclass
-from enum import Enum
-from typing import Any
+from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -14,21 +13,8 @@ from salgen.types import Float64, Mask, Recipe
 
 FILE_NAME, FILE_NAME_IS = "file_name", "the image's file, as seen from the folder that was imported"
 IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
-
-
-class Kind(Enum):
-    """Type of a column's values."""
-
-    TEXT = "text"
-    IMAGE = "image"
-    IMAGES = "images"
-    LABEL = "label"
-    LABELS = "labels"
-    NUMBERS = "numbers"
-    ARRAY = "array"
-
-
-PICTURES = (Kind.IMAGE, Kind.IMAGES)
+Kind = Literal["text", "image", "images", "label", "labels", "numbers", "array"]
+PICTURES = ("image", "images")
 
 
 @dataclass(frozen=True)
@@ -50,34 +36,31 @@ def columns(manifest: Manifest) -> list[Column]:
     unstored = absent if manifest.recipes_only else ""
     tasks = manifest.tasks
     shown = {name: f"region {region!r}" for name, region in mask_columns(manifest).items()}
-    shown["mask"] = (
-        f"ground truth of task {manifest.default_task!r}: {shown['mask']}, white where the pixel belongs to it"
-    )
+    truth = f"ground truth of task {manifest.default_task!r}"
+    shown["mask"] = f"{truth}: {shown['mask']}, white where the pixel belongs to it"
     alternatives = f"further masks that count as correct{unstored or '; empty where there is one truth'}"
     twin = f"the counterfactual twin: equal to the image outside the mask{absent or '; null where none is'}"
     cluster = "the samples that share a cause (object, slice, subject, clip, image); else the id"
     result = [
-        Column("id", Kind.TEXT, "the sample's name, unique in the data set"),
-        *([Column(FILE_NAME, Kind.TEXT, FILE_NAME_IS)] if manifest.own_images else ()),
-        Column("image", Kind.IMAGE, f"the image{absent}"),
-        *(Column(task, Kind.LABEL, f"class of task {task!r}", names) for task, names in tasks.items()),
+        Column("id", "text", "the sample's name, unique in the data set"),
+        *([Column(FILE_NAME, "text", FILE_NAME_IS)] if manifest.own_images else ()),
+        Column("image", "image", f"the image{absent}"),
+        *(Column(task, "label", f"class of task {task!r}", names) for task, names in tasks.items()),
         *(
-            Column(
-                present_column(task), Kind.LABELS, f"all classes of task {task!r} in the image", manifest.tasks[task]
-            )
+            Column(present_column(task), "labels", f"all classes of task {task!r} in the image", tasks[task])
             for task in manifest.multi_label
         ),
-        *(Column(name, Kind.IMAGE, f"{text}{unstored}") for name, text in shown.items()),
-        Column("alternative_masks", Kind.IMAGES, alternatives),
-        Column("twin", Kind.IMAGE, twin),
-        Column("cluster", Kind.TEXT, cluster),
-        Column("recipe", Kind.TEXT, "JSON from which the sample can be rendered again"),
+        *(Column(name, "image", f"{text}{unstored}") for name, text in shown.items()),
+        Column("alternative_masks", "images", alternatives),
+        Column("twin", "image", twin),
+        Column("cluster", "text", cluster),
+        Column("recipe", "text", "JSON from which the sample can be rendered again"),
     ]
     if manifest.factors:
-        result.append(Column("factors", Kind.NUMBERS, "numbers to filter by", manifest.factors))
+        result.append(Column("factors", "numbers", "numbers to filter by", manifest.factors))
     if manifest.attribution and not manifest.recipes_only:
-        result.append(Column("attribution", Kind.ARRAY, manifest.attribution_kind, shape=manifest.attribution))
-    result.append(Column("pixels_sha256", Kind.TEXT, f"SHA-256 of the image's dtype, shape and pixels{unstored}"))
+        result.append(Column("attribution", "array", manifest.attribution_kind, shape=manifest.attribution))
+    result.append(Column("pixels_sha256", "text", f"SHA-256 of the image's dtype, shape and pixels{unstored}"))
     return result
 
 
@@ -149,17 +132,17 @@ def _forms(column: Column) -> tuple[pa.DataType, Any, dict[str, Any]]:
     card_label = {"class_label": {"names": {str(number): name for number, name in enumerate(column.members)}}}
     array = {"shape": list(column.shape), "dtype": "float32"}
     forms: dict[Kind, tuple[pa.DataType, Any, dict[str, Any]]] = {
-        Kind.TEXT: (pa.string(), {"dtype": "string", "_type": "Value"}, {"dtype": "string"}),
-        Kind.IMAGE: (IMAGE, image, {"dtype": "image"}),
-        Kind.IMAGES: (pa.list_(IMAGE), {"feature": image, "_type": "Sequence"}, {"sequence": "image"}),
-        Kind.LABEL: (pa.int64(), label, {"dtype": card_label}),
-        Kind.LABELS: (pa.list_(pa.int64()), {"feature": label, "_type": "Sequence"}, {"sequence": card_label}),
-        Kind.NUMBERS: (  # one type, so that it never depends on the values drawn
+        "text": (pa.string(), {"dtype": "string", "_type": "Value"}, {"dtype": "string"}),
+        "image": (IMAGE, image, {"dtype": "image"}),
+        "images": (pa.list_(IMAGE), {"feature": image, "_type": "Sequence"}, {"sequence": "image"}),
+        "label": (pa.int64(), label, {"dtype": card_label}),
+        "labels": (pa.list_(pa.int64()), {"feature": label, "_type": "Sequence"}, {"sequence": card_label}),
+        "numbers": (  # one type, so that it never depends on the values drawn
             pa.struct([(name, pa.float64()) for name in column.members]),
             {name: {"dtype": "float64", "_type": "Value"} for name in column.members},
             {"struct": [{"name": name, "dtype": "float64"} for name in column.members]},
         ),
-        Kind.ARRAY: (
+        "array": (
             pa.list_(pa.list_(pa.list_(pa.float32()))),
             {**array, "_type": "Array3D"},
             {"dtype": {"array3_d": array}},

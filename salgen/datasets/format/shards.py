@@ -53,7 +53,7 @@ def shards_of(manifest: Manifest, split: str | None = None) -> list[Shard]:
     return shards
 
 
-def write_shard(generator: Generator, manifest: Manifest, shard: Shard, folder: Path) -> None:
+def write_shard(generator: Generator, manifest: Manifest, folder: Path, shard: Shard) -> None:
     """Render the samples of a shard, or draw their recipes alone, and write them, whole or not at all."""
     with atomic_path(folder / shard.path) as temporary, shard_writer(temporary, manifest) as writer:
         for values in groups_of(generator, manifest, shard):
@@ -88,9 +88,8 @@ def _picture_groups(generator: Generator, manifest: Manifest, shard: Shard) -> I
         classes = [(sample.labels, sample.present) for sample in samples]
         values = _recipe_columns([sample.recipe for sample in samples], classes, generator, manifest)
         values["image"] = _images([png.encode(sample.image) for sample in samples])
-        values["twin"] = _images(
-            [png.encode(twin) if manifest.twins and twin is not None else None for _, twin in group]
-        )
+        twins = [png.encode(twin) if manifest.twins and twin is not None else None for _, twin in group]
+        values["twin"] = _images(twins)
         for column, region in schemas.mask_columns(manifest).items():
             values[column] = _images([png.encode_mask(sample.regions[region]) for sample in samples])
         values["alternative_masks"] = [_images(list(map(png.encode_mask, sample.alternatives))) for sample in samples]
@@ -117,14 +116,12 @@ def _recipe_columns(
     recipes: Sequence[Recipe], classes: Sequence[Classes], generator: Generator, manifest: Manifest
 ) -> dict[str, Any]:
     """The columns of samples that need no picture: name to values."""
+    several = {task: [list(present[task]) for _, present in classes] for task in manifest.multi_label}
     return {
         "id": [recipe.id for recipe in recipes],
         schemas.FILE_NAME: [recipe.parameters.get("item") for recipe in recipes],
         **{task: [labels[task] for labels, _ in classes] for task in manifest.tasks},
-        **{
-            schemas.present_column(task): [list(present[task]) for _, present in classes]
-            for task in manifest.multi_label
-        },
+        **{schemas.present_column(task): shown for task, shown in several.items()},
         "cluster": [generator.cluster(recipe) for recipe in recipes],
         "recipe": [schemas.recipe_to_text(recipe) for recipe in recipes],
         "factors": [generator.plugin.factors(recipe.parameters) for recipe in recipes],

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
-from salgen.datasets.layouts.detection_datasets.annotated_importer import AnnotatedImages
+from salgen.datasets.layouts.detection_datasets.annotated_copy import AnnotatedImages
 from salgen.datasets.layouts.detection_datasets.coco_annotations import CocoCopy, open_coco
 from salgen.datasets.picture_libraries.coco import CLASSES
 

@@ -10,11 +10,11 @@ import numpy as np
 from salgen.cache import cached_json
 from salgen.datasets.layouts.broken import mask_picture_faults, stamp_of
 from salgen.datasets.layouts.own_images.outlines import MaskPicture, RunLengths, runs_of_mask
+from salgen.datasets.layouts.saliency_bench import lidc_annotations as lidc
 from salgen.datasets.layouts.saliency_bench import marked_images
 from salgen.datasets.layouts.saliency_bench.ct_slices import VolumeSlice
 from salgen.datasets.layouts.saliency_bench.dicom_series import open_series, series_of
-from salgen.datasets.layouts.saliency_bench.lidc_annotations import NoduleReading, read_lidc_xml
-from salgen.datasets.layouts.saliency_bench.lidc_windows import SIDE, Window, windows_of
+from salgen.datasets.layouts.saliency_bench.lidc_annotations import SIDE, NoduleReading, Window
 from salgen.datasets.layouts.saliency_bench.marked_importer import MarkedImages
 from salgen.datasets.picture_libraries.picture_sampling import counted
 from salgen.progress import tracked
@@ -79,10 +79,9 @@ class DiseaseXai(MarkedImages):
             expected = path / TEXTS / "NNN/NAME.xml"
             raise marked_images.missing(expected, "the readers' annotations of LIDC-IDRI, which may be beside slices")
         kept = _kept_windows(texts, scans, self.split_seed)
-        images = {
-            f"{Path(file).relative_to(path).as_posix()}:{top},{left}": _shown(Path(file), top, left, *of)
-            for file, top, left, *of in kept["windows"]
-        }
+        images = {}
+        for file, top, left, *of in kept["windows"]:
+            images[f"{Path(file).relative_to(path).as_posix()}:{top},{left}"] = _shown(Path(file), top, left, *of)
         return marked_images.Found(path, images, CLASSES, ABOUT, LICENSE, Counter(kept["skipped"]), texts)
 
 
@@ -117,7 +116,7 @@ def _windows(
     annotated: dict[str, list[NoduleReading]] = {}
     for text in texts:
         with counted(skipped):
-            series, readings = read_lidc_xml(text)
+            series, readings = lidc.read_lidc_xml(text)
             annotated.setdefault(series, readings)
     present = set()
     for paths in tracked("looking at scans", folders.values(), "scans"):
@@ -125,25 +124,23 @@ def _windows(
         present.add(named)
         if readings := annotated.get(named, []):
             with counted(skipped):
-                yield from windows_of(open_series(paths, skipped), readings, seed, skipped)
+                yield from lidc.windows_of(open_series(paths, skipped), readings, seed, skipped)
     absent = [series for series, readings in annotated.items() if readings and series not in present]
     skipped += Counter({"annotation of a scan that the copy does not hold": len(absent)})
 
 
 def _exported(root: Path) -> marked_images.Found:
     """Slices in `pos` and `neg`, with masks of the names of the former in `masks`."""
-    folders = [
-        marked_images.found_at(f"an export {EXPORTED} has pos, neg and masks", root / part)
-        for part in ("pos", "neg", "masks")
-    ]
+    what = f"an export {EXPORTED} has pos, neg and masks"
+    folders = [marked_images.found_at(what, root / part) for part in ("pos", "neg", "masks")]
     files = {f"{folder.name}/{file.name}": file for folder in folders[:2] for file in marked_images.pictures_in(folder)}
     masks = {item: mask for item in files if item.startswith("pos") and (mask := root / f"masks/{item[4:]}").is_file()}
     faults = mask_picture_faults({item: (files[item], mask) for item, mask in masks.items()}, range(256))
     images = {}
     for item, file in files.items():
         if item not in faults:
-            patient = re.search(r"LIDC-IDRI-\d{4}", file.name)
+            patients = re.findall(r"LIDC-IDRI-\d{4}", file.name)
             outlines = (MaskPicture(masks[item], ()),) if item in masks else ()
-            label, cluster = CLASSES[item.startswith("pos")], patient.group() if patient else ""
+            label, cluster = CLASSES[item.startswith("pos")], patients[0] if patients else ""
             images[item] = marked_images.MarkedImage(file, label, outlines, cluster=cluster)
     return marked_images.Found(root, images, CLASSES, ABOUT_EXPORTED, LICENSE, Counter(faults.values()))

@@ -57,9 +57,8 @@ class EnvironmentXai(MarkedImages):
         for label, places in PLACES.items():
             folders = [folder for place in places if (folder := _folders(root, place))]
             if not folders:
-                raise marked_images.missing(
-                    root / PARTS[0] / places[0], f"the images of {label} of Places365 are expected in {places}"
-                )
+                expected = f"the images of {label} of Places365 are expected in {places}"
+                raise marked_images.missing(root / PARTS[0] / places[0], expected)
             found += len(folders)
             files = [file for of_place in folders for folder in of_place for file in marked_images.pictures_in(folder)]
             images |= {file.relative_to(path).as_posix(): marked_images.MarkedImage(file, label) for file in files}

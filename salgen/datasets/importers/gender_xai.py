@@ -17,10 +17,8 @@ from salgen.datasets.picture_libraries.picture_sampling import counted
 from salgen.errors import SalgenError, readable
 from salgen.parameters import param
 
-WORDS = {
-    "man": {"man", "men", "boy", "male", "guy", "gentleman"},
-    "woman": {"woman", "women", "girl", "female", "lady"},
-}
+WORDS = {"man": {"man", "men", "boy", "male", "guy", "gentleman"},
+         "woman": {"woman", "women", "girl", "female", "lady"}}  # fmt: skip
 PERSON = 1  # COCO's number of the category
 LEAST = 0.02  # least share of the image's area
 ABOUT = (

@@ -71,12 +71,10 @@ class LisaLights(MaskRules, Imported):
         frame = read_rgb(material.source.files[parameters["frame"]])
         crop, bulb = cut(frame, tuple(parameters["box"]), tuple(parameters["bulb"]))
         masks = acceptable_masks(crop, bulb, red=parameters["label"] == LABELS["stop"], rules=self)
-        lamp, bulb_mask, *alternatives = (
-            resize_nearest(mask, self.image_size)
-            for mask in (masks[0], rectangle_mask(crop.shape[:2], bulb), *masks[1:])
-        )
+        lamp, *alternatives = (resize_nearest(mask, self.image_size) for mask in masks)
+        regions = {"lamp": lamp, "bulb": resize_nearest(rectangle_mask(crop.shape[:2], bulb), self.image_size)}
         image = resize_rgb(crop, self.image_size)
-        return Rendered(image, {"label": parameters["label"]}, {"lamp": lamp, "bulb": bulb_mask}, tuple(alternatives))
+        return Rendered(image, {"label": parameters["label"]}, regions, tuple(alternatives))
 
     def cluster(self, parameters: Mapping[str, Any], material: Items) -> str:
         """The clip: its frames show the same lights, neighbouring ones nearly alike."""
@@ -85,10 +83,5 @@ class LisaLights(MaskRules, Imported):
     def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
         """Night or day (1 or 0), the number of acceptable masks, and the crop's size in the frame."""
         left, top, right, bottom = parameters["box"]
-        return {
-            "night": parameters["night"],
-            "n_masks": parameters["masks"],
-            "mask_agreement": parameters["agreement"],
-            "crop_height": bottom - top,
-            "crop_width": right - left,
-        }
+        masks = {"n_masks": parameters["masks"], "mask_agreement": parameters["agreement"]}
+        return {"night": parameters["night"], **masks, "crop_height": bottom - top, "crop_width": right - left}

@@ -71,27 +71,24 @@ class ObjectXai(MarkedImages):
         copy = open_voc(path, SEGMENTATION, self.image_size, self.min_mask, difficult=True)
         skipped = Counter(copy.skipped)
         images = {}
-        for item, found, label in _of_one_class(copy, list(copy.images), skipped):
+        for item, image, label in _of_one_class(copy, list(copy.images), skipped):
             mask = copy.root / MASKS / f"{Path(item).stem}.png"
             marks, void = (MaskPicture(mask, (label + 1,)),), MaskPicture(mask, (VOID,))
-            images[item] = MarkedImage(copy.path_of(item), CLASSES[label], marks, void, _boxes(found))
+            images[item] = MarkedImage(copy.path_of(item), CLASSES[label], marks, void, _boxes(image))
         files = {name: file for name, file in copy.files.items() if name.endswith((".txt", ".xml"))}
         folder = next((path / name for name in SBD_FOLDERS if (path / name).is_dir()), None)
         if folder is None:
             return Found(copy.root, images, CLASSES, ABOUT, LICENSE, skipped, tuple(files.values()))
         boxed = open_voc(path, BOXES, self.image_size, self.min_mask, difficult=True)
-        masks = {
-            item: mask
-            for item in sorted(boxed.splits.keys() - copy.splits.keys())
-            if (mask := folder / f"{Path(item).stem}.mat").is_file()
-        }
+        found = {item: folder / f"{Path(item).stem}.mat" for item in sorted(boxed.splits.keys() - copy.splits.keys())}
+        masks = {item: mask for item, mask in found.items() if mask.is_file()}
         others = list(_of_one_class(boxed, list(masks), skipped))
         faults = broken_items({item: (masks[item],) for item, *_ in others}, _read_ids, "sbd")
         skipped += Counter(faults.values())
-        for item, found, label in others:
+        for item, image, label in others:
             if item not in faults:
                 outlines = (SbdMask(masks[item], label),)
-                images[item] = MarkedImage(boxed.path_of(item), CLASSES[label], outlines, boxes=_boxes(found))
+                images[item] = MarkedImage(boxed.path_of(item), CLASSES[label], outlines, boxes=_boxes(image))
                 text = f"{TEXTS}/{Path(item).stem}.xml"
                 files |= {text: boxed.files[text], masks[item].name: masks[item]}
         return Found(copy.root, images, CLASSES, f"{ABOUT} {MORE}", LICENSE, skipped, tuple(files.values()))

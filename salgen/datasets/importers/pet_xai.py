@@ -69,12 +69,9 @@ class PetXai(MarkedImages):
         known = [file for file in files if breeds[file] in BREEDS]
         trimaps = {file: root / f"annotations/trimaps/{file.stem}.png" for file in known}
         listing = root / "annotations/list.txt"  # the images whose trimaps are to be used
-        usable = set(image_names(listing)) if listing.is_file() else None
-        pairs = {
-            file.name: (file, trimap)
-            for file, trimap in trimaps.items()
-            if trimap.is_file() and (usable is None or file.stem in usable)
-        }
+        usable = set(image_names(listing)) if listing.is_file() else {file.stem for file in known}
+        marked = [file for file in known if trimaps[file].is_file() and file.stem in usable]
+        pairs = {file.name: (file, trimaps[file]) for file in marked}
         faults = mask_picture_faults(pairs, (PET, BACKGROUND, BORDER))
         skipped = Counter(faults.values()) + Counter({"image of no known breed": len(files) - len(known)})
         levels = (PET, BORDER) if self.border == "foreground" else (PET,)

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
-from salgen.datasets.layouts.detection_datasets.annotated_copy import SEGMENTATION
-from salgen.datasets.layouts.detection_datasets.annotated_importer import AnnotatedImages
+from salgen.datasets.layouts.detection_datasets.annotated_copy import SEGMENTATION, AnnotatedImages
 from salgen.datasets.layouts.detection_datasets.voc_annotations import CLASSES, VocCopy, open_voc
 from salgen.parameters import param
 

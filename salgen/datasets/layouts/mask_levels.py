@@ -49,9 +49,7 @@ def object_of(picture: Image.Image, values: tuple[int, ...], place: str) -> Told
     grey = rgb.ndim == 2 or bool((rgb == rgb[..., :1]).all())
     if values:
         if not grey:
-            raise SalgenError(
-                f"{place}: has colours, so mask_values cannot name its levels: leave them out, or save it as grey"
-            )
+            raise SalgenError(f"{place}: has colours, so mask_values cannot name any: leave it out, or save it as grey")
         return Told(np.isin(rgb if rgb.ndim == 2 else rgb[..., 0], values))
     if grey:
         told = told_apart(rgb if rgb.ndim == 2 else rgb[..., 0], place, lossy)

@@ -13,30 +13,15 @@ import json
 from collections.abc import Mapping
 from typing import Any
 from salgen.datasets.format.manifest import Manifest
-from salgen.datasets.format.schema import PICTURES, Column, Kind, columns
+from salgen.datasets.format.schema import PICTURES, Column, columns
 from salgen.datasets.metadata.citation import SALGEN, title
 from salgen.datasets.metadata.publication_metadata import PublicationMetadata
 
-TYPES = {
-    Kind.TEXT: "sc:Text",
-    Kind.IMAGE: "sc:ImageObject",
-    Kind.IMAGES: "sc:ImageObject",
-    Kind.LABEL: "sc:Integer",
-    Kind.LABELS: "sc:Integer",
-    Kind.NUMBERS: "sc:Float",
-    Kind.ARRAY: "sc:Float",
-}
-
-FORMATS = {
-    "parquet": "application/x-parquet",
-    "json": "application/json",
-    "md": "text/markdown",
-    "cff": "application/yaml",
-    "csv": "text/csv",
-    "html": "text/html",
-    "npz": "application/zip",
-    "safetensors": "application/octet-stream",
-}
+TYPES = {"text": "sc:Text", "image": "sc:ImageObject", "images": "sc:ImageObject", "label": "sc:Integer",
+         "labels": "sc:Integer", "numbers": "sc:Float", "array": "sc:Float"}  # fmt: skip
+FORMATS = {"parquet": "application/x-parquet", "json": "application/json", "md": "text/markdown",
+           "cff": "application/yaml", "csv": "text/csv", "html": "text/html", "npz": "application/zip",
+           "safetensors": "application/octet-stream"}  # fmt: skip
 _TERMS = (
     *("annotation", "arrayShape", "citeAs", "column", "containedIn", "equivalentProperty", "excludes", "extract"),
     *("field", "fileObject", "fileProperty", "fileSet", "format", "includes", "isArray", "isLiveDataset", "jsonPath"),
@@ -142,15 +127,12 @@ def _statements(manifest: Manifest, publication: PublicationMetadata | None) -> 
     """License, creators, citation and, of what is published, date and address."""
     creators = (publication.creators if publication else ()) or (SALGEN,)
     cited = f"{title(manifest)}, version {manifest.spec.generator_version}, fingerprint {manifest.spec.fingerprint}"
-    stated = {
-        "license": manifest.license or "not stated",
-        "creator": [{"@type": "sc:Organization", "name": name} for name in creators],
-    }
+    named = [{"@type": "sc:Organization", "name": name} for name in creators]
     if publication is None:
-        return {**stated, "citeAs": cited}
+        return {"license": manifest.license or "not stated", "creator": named, "citeAs": cited}
     return {
-        **stated,
         "license": publication.license_url or publication.license,
+        "creator": named,
         "citeAs": ", ".join([*publication.creators, cited, publication.date, *filter(None, [publication.url])]),
         "datePublished": publication.date,
         **({"url": publication.url} if publication.url else {}),
@@ -234,11 +216,11 @@ def _records(split: str, manifest: Manifest) -> dict[str, Any]:
 
 def _field(split: str, column: Column) -> dict[str, Any]:
     description = column.description
-    if column.kind in (Kind.LABEL, Kind.LABELS):
+    if column.kind in ("label", "labels"):
         description += ": " + ", ".join(f"{number} = {name}" for number, name in enumerate(column.members))
     described = {"@type": "cr:Field", "@id": f"{split}/{column.name}", "name": column.name, "description": description}
     source: dict[str, Any] = {"fileSet": {"@id": f"{split}-files"}, "extract": {"column": column.name}}
-    if column.kind is Kind.NUMBERS:
+    if column.kind == "numbers":
         numbers = [
             {
                 "@type": "cr:Field",
@@ -254,7 +236,7 @@ def _field(split: str, column: Column) -> dict[str, Any]:
     if column.kind in PICTURES:
         source["transform"] = {"jsonPath": "bytes"}
     # Version 1.1 says `isArray`; mlcroissant 1.1.1 validates it, but reads images by the older `repeated` only.
-    several: dict[str, Any] = {"isArray": True, "repeated": True} if column.kind in (Kind.IMAGES, Kind.LABELS) else {}
-    if column.kind is Kind.ARRAY:
+    several: dict[str, Any] = {"isArray": True, "repeated": True} if column.kind in ("images", "labels") else {}
+    if column.kind == "array":
         several = {"isArray": True, "arrayShape": ",".join(map(str, column.shape))}
     return {**described, "dataType": TYPES[column.kind], "source": source, **several}

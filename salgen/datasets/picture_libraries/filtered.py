@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import ClassVar
 from salgen.datasets.picture_libraries import coco, filtering, miniplaces
 from salgen.datasets.picture_libraries.filtering import Filtered, filtered
-from salgen.datasets.picture_libraries.own_copy import OwnCopy
-from salgen.datasets.picture_libraries.stand_ins import StandIns
+from salgen.datasets.picture_libraries.stand_ins import OwnCopy, StandIns
 from salgen.errors import SalgenError
 from salgen.files import sha256_of
 from salgen.generators.composites.libraries import Composite, Library

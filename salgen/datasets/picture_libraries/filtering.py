@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
+from functools import partial
 from pathlib import Path
 import numpy as np
 from PIL import Image
@@ -62,12 +63,7 @@ def on_black(picture: Pixels, image_size: tuple[int, int], longest: int) -> Pixe
 
 
 def filtered(
-    kind: str,
-    library: Library,
-    weights: Path,
-    image_size: tuple[int, int] = (0, 0),
-    longest: int = 0,
-    fewest: int = FEWEST,
+    kind: str, library: Library, weights: Path, size: tuple[int, int] = (0, 0), longest: int = 0, fewest: int = FEWEST
 ) -> Filtered:
     """The pictures that pass, of classes of which enough do; verdicts are kept too, so another `fewest` asks nobody.
 
@@ -75,10 +71,9 @@ def filtered(
     is found. ``"scenes"`` pass if nothing is found.
     """
     depends_on = [VERSION, kind, library.digest, list(library.classes), sha256_of(weights), CONFIDENCE]
-    depends_on.append([*image_size, longest] if kind == "objects" else [])
-    verdicts: dict[str, dict[str, list[str]]] = cached_json(
-        f"judged-{kind}", depends_on, lambda: _judged(kind, library, weights, image_size, longest)
-    )
+    depends_on.append([*size, longest] if kind == "objects" else [])
+    judge = partial(_judged, kind, library, weights, size, longest)
+    verdicts: dict[str, dict[str, list[str]]] = cached_json(f"judged-{kind}", depends_on, judge)
     dropped = {name: reason for name in library.classes if (reason := _shortage(verdicts[name], fewest))}
     kept = [name for name in library.classes if name not in dropped]
     if len(kept) < 2:

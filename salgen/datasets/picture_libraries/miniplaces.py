@@ -62,10 +62,9 @@ def _photographs(root: Path, classes: Sequence[str]) -> list[ScenePhotographs]:
         if name not in trained:
             raise unknown_name("scene", name, trained)
     tested = _tested(root, train.with_name("val"))
-    return [
-        ScenePhotographs(name, trained[name], None if tested is None else tuple(sorted(set(tested.get(name, ())))))
-        for name in classes
-    ]
+    if tested is None:
+        return [ScenePhotographs(name, trained[name], None) for name in classes]
+    return [ScenePhotographs(name, trained[name], tuple(sorted(set(tested.get(name, ()))))) for name in classes]
 
 
 def _pictures(root: Path) -> dict[str, tuple[Path, ...]]:
@@ -126,9 +125,8 @@ def _select(classes: Sequence[ScenePhotographs], image_size: tuple[int, int]) ->
     for cls in classes:
         count, alone = len(cls.trained), cls.tested is None
         order = Stream("miniplaces", cls.name).permutation(count).tolist()
-        splits = [
-            (cls.trained[place], sampling.split_of(rank, count, tested=not alone)) for rank, place in enumerate(order)
-        ]
+        ranked = enumerate(cls.trained[place] for place in order)
+        splits = [(file, sampling.split_of(rank, count, tested=not alone)) for rank, file in ranked]
         for file, split in [*splits, *((file, "test") for file in cls.tested or ())]:
             candidates.setdefault((split, cls.name), []).append(partial(fitted, file, image_size))
     return candidates, {}

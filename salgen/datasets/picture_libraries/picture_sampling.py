@@ -145,7 +145,5 @@ def _check_enough(kind: str, counts: Mapping[tuple[str, str], int], state: str) 
     """Raise a SalgenError that names every class with too few pictures in a split."""
     short = [f"{name!r} ({n} {state} for {split})" for (split, name), n in counts.items() if n < FEWEST]
     if short:
-        raise SalgenError(
-            f"{kind} of {', '.join(short)}: each split needs at least {FEWEST}; leave these out, or give a copy "
-            "that has more"
-        )
+        advice = "leave these out, or give a copy that has more"
+        raise SalgenError(f"{kind} of {', '.join(short)}: each split needs at least {FEWEST}; {advice}")

@@ -1,17 +1,19 @@
-"""Drawn objects and scenes, which need no download; scenes may also be crops of a shipped photograph.
+"""Drawn objects and scenes, which need no download, and those of the user's own copies of COCO and MiniPlaces.
 
-Only photographs that look about the same everywhere are cropped: in others something stands at one place, and a crop
-from elsewhere is not of the same class.
+Drawn scenes may also be crops of a shipped photograph. Only photographs that look about the same everywhere are
+cropped: in others something stands at one place, and a crop from elsewhere is not of the same class.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 from salgen.cache import cache_errors
+from salgen.datasets.picture_libraries import coco, miniplaces
 from salgen.datasets.picture_libraries.picture_file import PictureFile, Pixels, Place, library_path, write_library
 from salgen.datasets.picture_libraries.picture_sampling import SPLITS, most_of
-from salgen.errors import unknown_name
-from salgen.generators.composites.libraries import Composite
+from salgen.errors import SalgenError, unknown_name
+from salgen.generators.composites.libraries import Composite, Library
 from salgen.generators.drawing.photographs import photographs
 from salgen.generators.drawing.pictures import resize_rgb
 from salgen.generators.stand_ins import cutouts, sceneries
@@ -117,3 +119,44 @@ def about_crops(scenes: Sequence[str]) -> tuple[str, str]:
     """Additions to notes and license, empty if no scene is a crop."""
     count = sum(name in NAMES_OF_CROPS for name in scenes)
     return (CROP_NOTES.format(count), CROP_LICENSE) if count else ("", "")
+
+
+@dataclass(frozen=True)
+class OwnCopy(StandIns):
+    """Objects of COCO on scenes of MiniPlaces, from your own copies; what you have no copy of is drawn."""
+
+    name: ClassVar[str] = "own-copy"
+
+    path: Path  # a folder that holds `coco`, `miniplaces` or both, or links to them
+
+    def open(self) -> Composite:
+        """Both libraries; gathered the first time, and then kept in the user's cache."""
+        copies = [name for name in (coco.FOLDER, miniplaces.FOLDER) if self._has(name)]
+        if not copies:
+            expected = " or ".join(str(self.path / name) for name in (coco.FOLDER, miniplaces.FOLDER))
+            raise SalgenError(f"{expected} is expected, a folder or a link to one, but neither exists")
+        objects, about_objects = self._objects(copies)
+        scenes, about_scenes = self._scenes(copies)
+        name = "-on-".join(part if part in copies else StandIns.name for part in (coco.FOLDER, miniplaces.FOLDER))
+        licenses = {coco.FOLDER: coco.LICENSE, miniplaces.FOLDER: miniplaces.LICENSE}
+        notes = f"{about_objects} {about_scenes} No picture is in two splits."
+        stated = [licenses[part] for part in copies]
+        crops = "" if miniplaces.FOLDER in copies else about_crops(self.scenes)[1]
+        return Composite(name, " ".join([*stated, crops]).strip(), notes, False, objects, scenes)
+
+    def _has(self, name: str) -> bool:
+        place = self.path / name
+        if place.is_symlink() and not place.exists():
+            raise SalgenError(f"{place} is a link to {place.readlink()}, which does not exist")
+        return place.is_dir()
+
+    def _objects(self, copies: Sequence[str]) -> tuple[Library, str]:
+        if coco.FOLDER not in copies:
+            return self.drawn_objects(), "Objects are drawn by salgen: the copy has no COCO."
+        return coco.objects(self.path / coco.FOLDER, self.objects, self.pictures, self.longest)
+
+    def _scenes(self, copies: Sequence[str]) -> tuple[Library, str]:
+        if miniplaces.FOLDER not in copies:
+            notes = f"Scenes are drawn by salgen: the copy has no MiniPlaces.{about_crops(self.scenes)[0]}"
+            return self.drawn_scenes(), notes
+        return miniplaces.scenes(self.path / miniplaces.FOLDER, self.scenes, self.pictures, self.image_size)

@@ -51,10 +51,8 @@ def repository(to: str, token_file: str | os.PathLike[str] | None = None) -> Rep
     except HFValidationError:
         name = ""
     if "/" not in name:  # the text may be a secret, so it is not repeated
-        raise SalgenError(
-            f"--to {SCHEME}... does not name a dataset repository: give {SCHEME}ORG/NAME, of at most 96 letters, "
-            "digits, '-', '_' and '.'"
-        )
+        form = f"{SCHEME}ORG/NAME, of at most 96 letters, digits, '-', '_' and '.'"
+        raise SalgenError(f"--to {SCHEME}... does not name a dataset repository: give {form}")
     endpoint = os.environ.get("HF_ENDPOINT", "").rstrip("/") or ENDPOINT
     check_address(endpoint, "HF_ENDPOINT", ENDPOINT)
     return Repository(name, endpoint, token("the hub", TOKEN, token_file))

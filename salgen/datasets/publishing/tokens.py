@@ -19,9 +19,7 @@ def token(server: str, variable: str, file: str | os.PathLike[str] | None = None
     secret = secret.strip()
     if not secret:
         place = "" if file is None else f" in {file}"
-        raise SalgenError(
-            f"no token for {server}{place}: set {variable}, or name a file that holds it with --token-file"
-        )
+        raise SalgenError(f"no token for {server}{place}: set {variable}, or name a file with it by --token-file")
     if not _WORD.fullmatch(secret):
         raise SalgenError(f"the token for {server} is not one word of visible characters: copy it again")
     return secret
@@ -30,10 +28,8 @@ def token(server: str, variable: str, file: str | os.PathLike[str] | None = None
 def check_address(address: str, name: str, example: str) -> None:
     """Check that a token may be sent to an address: ``https://HOST``, or ``http://`` and this machine."""
     if not _ADDRESS.fullmatch(address):
-        raise SalgenError(
-            f"{name} is not an address of the form https://HOST, such as {example}; "
-            "http:// would send the token unencrypted"
-        )
+        form = f"https://HOST, such as {example}; http:// would send the token unencrypted"
+        raise SalgenError(f"{name} is not an address of the form {form}")
 
 
 def without_token(text: str, secret: str) -> str:

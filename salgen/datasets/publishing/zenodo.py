@@ -101,10 +101,8 @@ def _upload(archive: Path, values: dict[str, Any], at: Server) -> str:
             if not bucket.startswith(f"{at.address}/"):
                 raise SalgenError(f"{at.address} sends the upload to {bucket}: the token is not sent to another server")
             for path in (archive, archive.with_name(f"{archive.name}{DIGEST}")):
-                with (
-                    progress(f"uploading {path.name}", path.stat().st_size, "bytes") as advance,
-                    _ReportingFile(path, advance) as file,
-                ):
+                shown = progress(f"uploading {path.name}", path.stat().st_size, "bytes")
+                with shown as advance, _ReportingFile(path, advance) as file:
                     _send(session, at, "PUT", f"{bucket}/{quote(path.name)}", data=file)
             _send(session, at, "PUT", f"{at.address}{DEPOSITIONS}/{number}", json={"metadata": values})
         except SalgenError as error:

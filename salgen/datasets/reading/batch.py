@@ -1,6 +1,6 @@
 """A batch of samples, whose images and masks are decoded or rendered when they are first used."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -68,11 +68,8 @@ class Batch:
     @cached_property
     def alternatives(self) -> list[Mask]:
         """For each sample the further masks that count as correct, bool (k, H, W)."""
-        alternatives = []
-        for pictures in self.rows["alternative_masks"].to_pylist():
-            masks = [png.decode_mask(picture["bytes"]) for picture in pictures]
-            alternatives.append(np.array(masks, dtype=bool).reshape(-1, *self._manifest.spec.image_size))
-        return alternatives
+        pictures = self.rows["alternative_masks"].to_pylist()
+        return [self._masks([png.decode_mask(one["bytes"]) for one in of_sample]) for of_sample in pictures]
 
     @cached_property
     def acceptable(self) -> Mask:
@@ -158,6 +155,10 @@ class Batch:
                 f"copy, by  salgen make {name} OUT --set source=PATH"
             )
 
+    def _masks(self, masks: Sequence[Mask]) -> Mask:
+        """Some masks, perhaps none, as bool (k, H, W)."""
+        return np.array(masks, dtype=bool).reshape(-1, *self._manifest.spec.image_size)
+
     def _stored(self, column: str) -> list[Any]:
         """The encoded images of a column."""
         images: list[Any] = self.rows[column].combine_chunks().field("bytes").to_pylist()
@@ -177,8 +178,7 @@ class RenderedBatch(Batch):
     @cached_property
     def alternatives(self) -> list[Mask]:
         """For each sample the further masks that count as correct, bool (k, H, W)."""
-        shape = self._manifest.spec.image_size
-        return [np.array(sample.alternatives, dtype=bool).reshape(-1, *shape) for sample in self._samples]
+        return [self._masks(sample.alternatives) for sample in self._samples]
 
     @cached_property
     def attributions(self) -> Float32:

@@ -72,16 +72,10 @@ def open_dataset(
 class Dataset(os.PathLike[str]):
     """One split, indexed like a list; a `torch.utils.data.DataLoader` takes it, with ``collate_fn=salgen.collate``.
 
-    Attributes
-    ----------
-    path, name, split, source
-        The folder, its name, the split, and the source that it was opened with.
-    manifest, spec, fingerprint
-        The description of the folder, its specification, and the digest of that.
-    tasks
-        Task name to class names; the first task is the default one.
-    region_names, valid_region
-        The regions that every sample has, and the one in which maps are scored by default, or None.
+    Its attributes are the folder's `path` and `name`, the `split`, and the `source` that it was opened with. `manifest`
+    describes the folder, `spec` is the specification in it, and `fingerprint` the digest of that. `tasks` are task name
+    to class names; the first task is the default one. `region_names` are the regions that every sample has. In
+    `valid_region` maps are scored by default; None is the whole image.
     """
 
     def __init__(self, path: Path, manifest: Manifest, split: str, source: str | None = None) -> None:
@@ -97,9 +91,8 @@ class Dataset(os.PathLike[str]):
         self.region_names = list(manifest.regions)
         self._shards = shards_of(manifest, split)
         self._schema = schema.arrow_schema(manifest)
-        self._stored = [
-            c.name for c in schema.columns(manifest) if not (manifest.recipes_only and c.kind in schema.PICTURES)
-        ]
+        rendered = schema.PICTURES if manifest.recipes_only else ()
+        self._stored = [column.name for column in schema.columns(manifest) if column.kind not in rendered]
         self._groups: dict[tuple[int, int], pa.Table] = {}
         self._generator: Generator | None = None
 
@@ -230,7 +223,7 @@ class Dataset(os.PathLike[str]):
             return np.concatenate([schema.factor_values(table["factors"], name) for table in self._tables(["factors"])])
         if name in self.tasks:
             return np.concatenate([self._as_batch(table).classes(name) for table in self._tables(["id", name])])
-        texts = [column.name for column in schema.columns(self.manifest) if column.kind is schema.Kind.TEXT]
+        texts = [column.name for column in schema.columns(self.manifest) if column.kind == "text"]
         if name not in texts:
             raise unknown_name("column", name, [*texts, *self.tasks, *self.manifest.factors])
         if name == "pixels_sha256" and self.manifest.recipes_only:
@@ -264,7 +257,7 @@ class Dataset(os.PathLike[str]):
         return self._generator
 
     def __getstate__(self) -> dict[str, Any]:
-        bare = None if self._generator is None else replace(self._generator)  # each process prepares the material
+        bare = self._generator and replace(self._generator)  # each process prepares the material
         return {**vars(self), "_groups": {}, "_generator": bare}
 
     def _one(self, index: int) -> Batch:

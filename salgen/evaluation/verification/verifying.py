@@ -16,8 +16,6 @@ from salgen.datasets.format.checksums import file_problems
 from salgen.datasets.format.manifest import read_manifest
 from salgen.datasets.format.shards import shards_of
 from salgen.datasets.verification import verify_dataset as data_sets
-from salgen.datasets.verification.row_checks import shard_problems
-from salgen.datasets.verification.spot_checks import rendering_problems
 from salgen.errors import SalgenError, readable
 from salgen.evaluation.metrics.inputs.metric_inputs import OF_THE_MASK
 from salgen.evaluation.report.gallery import GALLERY, read_gallery
@@ -136,8 +134,10 @@ def data_problems(folder: Path, plan: Plan, source: str | None, samples: int) ->
     manifest = read_manifest(data)
     manifest = replace(manifest, spec=replace(manifest.spec, splits={split: manifest.spec.splits[split]}))
     for shard in shards_of(manifest):
-        yield from shard_problems(data, manifest, shard)
-    yield from rendering_problems(data, manifest, shards_of(manifest), source, min(samples, len(plan.dataset)))
+        yield from data_sets.shard_problems(data, manifest, shard)
+    yield from data_sets.rendering_problems(
+        data, manifest, shards_of(manifest), source, min(samples, len(plan.dataset))
+    )
 
 
 def score_problems(folder: Path, plan: Plan, source: str | None, samples: int) -> Iterator[str]:

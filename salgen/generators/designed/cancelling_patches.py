@@ -86,9 +86,8 @@ class CancellingPatches(DesignedImages):
     def scene(self, parameters: Mapping[str, Any], material: Any) -> Float64:
         """All patches but the evidence, with noise in the channels that do not count."""
         levels, cancelled = self._values(parameters)
-        left, right = (
-            Stream.from_key(parameters["noise"], "noise").integers(256, 6 * levels.size).reshape(2, *levels.shape, 3)
-        )
+        noise = Stream.from_key(parameters["noise"], "noise").integers(256, 6 * levels.size)
+        left, right = noise.reshape(2, *levels.shape, 3)
         left[..., 2] = left[..., 0]  # grey but for green: no excess
         shown = (levels != 0) & ~self._evidence(parameters)
         left[shown] = np.stack([np.maximum(levels, 0), left[..., 1], np.maximum(-levels, 0)], axis=-1)[shown]

@@ -69,9 +69,8 @@ class ColouredCells(DesignedImages):
     def redraw(self, parameters: Mapping[str, Any], context: Context) -> dict[str, Any]:
         """The same spots of the class; those of other colours elsewhere, on other noise."""
         label, spots = parameters["label"], parameters["spots"]
-        free = iter(
-            site for site in context.stream("sites").permutation(self._sites).tolist() if site not in spots[label]
-        )
+        sites = context.stream("sites").permutation(self._sites).tolist()
+        free = iter(site for site in sites if site not in spots[label])
         again = [own if k == label else [next(free) for _ in own] for k, own in enumerate(spots)]
         return {"label": label, "spots": again, "noise": context.stream("noise").key()}
 
@@ -101,9 +100,8 @@ class ColouredCells(DesignedImages):
         """The spots of the class; ``omit=("spots",)`` leaves them out."""
         check_edit(edit, (SPOTS,), {})
         if SPOTS not in edit.omit:
-            canvas[self._pixels(parameters["spots"][parameters["label"]])] = (
-                np.array(COLOURS[parameters["label"]]) / 255.0
-            )
+            label = parameters["label"]
+            canvas[self._pixels(parameters["spots"][label])] = np.array(COLOURS[label]) / 255.0
 
     def describe(self, image: NDArray[Any], parameters: Mapping[str, Any], material: Any, edit: Edit) -> Rendered:
         """The image with the spots; without those of its class it keeps the label that was drawn."""

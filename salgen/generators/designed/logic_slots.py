@@ -160,9 +160,8 @@ class LogicSlots(DesignedImages):
         pivotal = [slot for slot in range(self.slots) if self.class_of({*shown} ^ {slot}) != label]
         regions = {PRESENT: self._mask(shown), "pivotal": self._mask(pivotal)}
         suffices = self.function == "or" and len(shown) > 1
-        return Rendered(
-            image, {"label": label}, regions, tuple(self._mask([slot]) for slot in shown) if suffices else ()
-        )
+        alternatives = tuple(self._mask([slot]) for slot in shown) if suffices else ()
+        return Rendered(image, {"label": label}, regions, alternatives)
 
     def _shown(self, parameters: Mapping[str, Any], edit: Edit) -> list[int]:
         if PRESENT in edit.omit:

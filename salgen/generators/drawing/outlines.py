@@ -82,9 +82,8 @@ def keys(left: float, right: float, tops: str, across: int, gap: float, height: 
     return boxes(" ".join(f"{x:.2f},{y:.2f} {x + step - gap:.2f},{y + height:.2f}" for x, y in places))
 
 
-SHAPES: dict[str, Callable[..., Outlines]] = {
-    shape.__name__: shape for shape in (poly, blob, oval, dots, ring, box, boxes, frame, line, curve, keys)
-}
+_DRAWN = (poly, blob, oval, dots, ring, box, boxes, frame, line, curve, keys)
+SHAPES: dict[str, Callable[..., Outlines]] = {shape.__name__: shape for shape in _DRAWN}
 
 
 def smooth(knots: Float64, closed: bool = True) -> Float64:

@@ -39,10 +39,8 @@ def rgb_of(picture: Image.Image, path: Path) -> Pixels:
         greys = ((levels_of(picture).astype(np.uint32) + 128) // 257).astype(np.uint8)
         return np.repeat(greys[..., None], 3, axis=2)
     if picture.mode.startswith(("I", "F")):
-        raise SalgenError(
-            f"{path}: expected 8 or 16 bits per channel, but Pillow reads it in mode {picture.mode!r}: save it as an "
-            "8- or 16-bit PNG"
-        )
+        mode = f"Pillow reads it in mode {picture.mode!r}: save it as an 8- or 16-bit PNG"
+        raise SalgenError(f"{path}: expected 8 or 16 bits per channel, but {mode}")
     return np.asarray(picture.convert("RGB"))
 
 
@@ -72,9 +70,8 @@ def resize_nearest(values: NDArray[Any], image_size: tuple[int, int]) -> NDArray
 
     Each new pixel takes the value of the old one that its centre lies in.
     """
-    rows, columns = (
-        (2 * np.arange(new) + 1) * old // (2 * new) for new, old in zip(image_size, values.shape[:2], strict=True)
-    )
+    sides = zip(image_size, values.shape[:2], strict=True)
+    rows, columns = ((2 * np.arange(new) + 1) * old // (2 * new) for new, old in sides)
     return np.asarray(values[rows[:, None], columns[None, :]])
 
 

@@ -57,7 +57,8 @@ def covered(
     `even_odd`, what a polygon encloses twice is outside. Returns the part of the grid that can lie in a polygon, and a
     bool array of that part.
     """
-    (top, left), (bottom, right) = _bounds(corners, shape)
+    ends = np.ceil(np.stack([corners.min(axis=0), corners.max(axis=0)]) - 0.5)
+    (top, left), (bottom, right) = np.clip(ends, 0, shape).astype(int).tolist()
     after = following(tuple(counts))
     centres = np.arange(top, bottom) + 0.5
     above = corners[:, 0] <= centres[:, np.newaxis]
@@ -70,16 +71,6 @@ def covered(
     np.add.at(turns, (row, column), np.where(end_row > start_row, 1, -1).astype(np.int16))
     winding = np.add.accumulate(turns, axis=1, dtype=np.int16)[:, :-1]
     return (slice(top, bottom), slice(left, right)), (winding & 1 if even_odd else winding) != 0
-
-
-def _bounds(corners: Float64, shape: tuple[int, ...]) -> tuple[tuple[int, int], tuple[int, int]]:
-    """The first and one past the last row and column of a grid that can lie in a polygon."""
-    low, high = np.ceil(corners.min(axis=0) - 0.5).tolist(), np.ceil(corners.max(axis=0) - 0.5).tolist()
-    (top, bottom), (left, right) = (
-        (min(max(int(first), 0), size), min(max(int(last), 0), size))
-        for first, last, size in zip(low, high, shape, strict=True)
-    )
-    return (top, left), (bottom, right)
 
 
 @lru_cache(maxsize=256)

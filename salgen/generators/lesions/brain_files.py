@@ -41,9 +41,8 @@ def choose_brains(names: Iterable[str]) -> tuple[dict[str, str | None], dict[str
     first = {owners[name] or name: name for name in sorted(brains, key=lambda name: "_desc-brain" in name)}
     chosen = {name: owners[name] for name in sorted(first.values())}
     used = {*images, *filter(None, chosen.values())}
-    skipped = Counter(
-        f"*_{kinds[name]}" if kinds[name] else "file of another kind" for name in names if name not in used
-    )
+    unused = [kinds[name] for name in names if name not in used]
+    skipped = Counter(f"*_{kind}" if kind else "file of another kind" for kind in unused)
     skipped.update({HEAD: len(images) - len(brains), TWICE: len(brains) - len(chosen)})
     return chosen, {reason: count for reason, count in skipped.items() if count}
 

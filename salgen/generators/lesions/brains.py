@@ -71,9 +71,8 @@ def _cut(source: Files, volumes: list[str], image_size: tuple[int, int], pixel_m
         number = place - volumes.index(name)
         if number == 0:
             slab = prepare_volume(source.load(name), pixel_mm)
-        masks[place], slices[place] = cut_slice(
-            slab, Stream("brain-bank", BANK_VERSION, name, index=number), image_size, pixel_mm
-        )
+        stream = Stream("brain-bank", BANK_VERSION, name, index=number)
+        masks[place], slices[place] = cut_slice(slab, stream, image_size, pixel_mm)
         if masks[place].mean() < SMALLEST_BRAIN:
             raise SalgenError(
                 f"{name}: the brain covers {masks[place].mean():.1%} of a slice, must be {SMALLEST_BRAIN:.0%} or more: "

@@ -70,10 +70,8 @@ class Lesions(GeneratorPlugin):
 
     def __post_init__(self) -> None:
         if self.diameter > min(self.image_size):
-            raise SalgenError(
-                f"diameter = {self.diameter}: a lesion must fit into the image of "
-                f"{self.image_size[0]}x{self.image_size[1]} pixels"
-            )
+            high, wide = self.image_size
+            raise SalgenError(f"diameter = {self.diameter}: a lesion must fit into the image of {high}x{wide} pixels")
         if self.window == "hann" and self.diameter < 3:
             raise SalgenError(f"diameter = {self.diameter}: window=hann, which is zero at its ends, takes 3 or more")
         if self.lesion_classes == "one_vs_two" and self.lesions != 2:

@@ -45,10 +45,8 @@ class MriLesions(Lesions):
 
     def draw_background(self, context: Context) -> dict[str, Any]:
         """Two numbers in [-1, 1) that shape the intensity curve, and the stream key of all fields."""
-        return {
-            "curve": context.stream("mri-curve").uniform(2, -1.0, 1.0).tolist(),
-            "field": context.stream("mri").key(),
-        }
+        curve = context.stream("mri-curve").uniform(2, -1.0, 1.0).tolist()
+        return {"curve": curve, "field": context.stream("mri").key()}
 
     def backgrounds(self, batch: Sequence[Mapping[str, Any]], bank: BrainBank) -> Float64:
         """The samples' slices with their variation."""
@@ -60,10 +58,9 @@ class MriLesions(Lesions):
         if self.contrast:
             values = tissue_curve(values, *(self.contrast / 2.0 * shape for shape in parameters["curve"]))
         if self.texture:
-            cells = [max(1, round(extent / self.texture_scale)) for extent in self.image_size]
-            values *= 1.0 + self.texture * smooth_field(
-                Stream.from_key(key, "texture"), self.image_size, (cells[0], cells[1])
-            )
+            rows, columns = (max(1, round(extent / self.texture_scale)) for extent in self.image_size)
+            texture = smooth_field(Stream.from_key(key, "texture"), self.image_size, (rows, columns))
+            values *= 1.0 + self.texture * texture
         if self.bias:
             values *= 1.0 + self.bias * smooth_field(Stream.from_key(key, "bias"), self.image_size, BIAS_CELLS)
         return rician(values, self.noise, Stream.from_key(key, "noise")) if self.noise else values

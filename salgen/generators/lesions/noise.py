@@ -90,9 +90,8 @@ class SimplexLesions(Lesions):
 def _white(batch: Sequence[Mapping[str, Any]], purpose: str, image_size: tuple[int, int]) -> Float64:
     """Standard normal fields (N, H, W), one from each recipe's stream key."""
     count = image_size[0] * image_size[1]
-    return np.stack(
-        [Stream.from_key(parameters["field"], purpose).normal(count).reshape(image_size) for parameters in batch]
-    )
+    keys = [parameters["field"] for parameters in batch]
+    return np.stack([Stream.from_key(key, purpose).normal(count).reshape(image_size) for key in keys])
 
 
 @lru_cache(maxsize=16)

@@ -109,10 +109,7 @@ def _cells(pixels: int, periods: int) -> list[tuple[slice, Float64]]:
     weight, ramp = (np.sqrt(2.0) * part for part in _axis(pixels, periods))
     bounds = [-(-cell * pixels // periods) for cell in range(periods + 1)]
     spans = [slice(start, stop) for start, stop in pairwise(bounds)]
-    parts = [
-        np.stack([ramp[rows, cell : cell + 2], weight[rows, cell : cell + 2]], axis=2)
-        for cell, rows in enumerate(spans)
-    ]
+    parts = [np.stack([part[rows, k : k + 2] for part in (ramp, weight)], axis=2) for k, rows in enumerate(spans)]
     return [(rows, _fixed(part, 24).reshape(-1, 4)) for rows, part in zip(spans, parts, strict=True)]
 
 

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 import salgen
-from salgen.datasets.importers.gtsrb_square import GtsrbSquare
-from salgen.datasets.layouts.gtsrb import open_gtsrb
+from salgen.datasets.importers.gtsrb_square import GtsrbSquare, open_gtsrb
 from salgen.errors import SalgenError
 from salgen.generators.factory import generator, generator_of
 from salgen.generators.generator import Generator

@@ -44,7 +44,7 @@ def test_folders_that_are_missing_or_empty(tmp_path, images, masks, labels):
     assert fault(tmp_path, empty, masks).startswith(f"{empty}: holds no images; expected files such as")
     assert fault(tmp_path, images, nowhere, labels).startswith(f"{nowhere}: expected the masks or annotations here")
     assert fault(tmp_path, images, empty, labels).startswith(f"{empty}: holds no annotations; expected mask pictures")
-    assert fault(tmp_path, images).startswith(f"{images}: has no masks beside it; say where they are")
+    assert fault(tmp_path, images).startswith(f"{images}: has no masks beside it; say where")
     assert fault(tmp_path, images, labels.with_suffix(".xml")).startswith(f"{labels.with_suffix('.xml')}: expected")
     (tmp_path / "them.xml").write_text("<a/>")
     said = "not a known form of annotations; give COCO instances (.json), a table of boxes, masks or"
@@ -125,7 +125,7 @@ def test_all_images_broken(tmp_path, images, masks):
         ("name,label\na0,cat\n", "row 2: has no column 'file' (or file_name"),
         ("file\na0\n", "row 2: has no column 'label' (or class"),
         ("file,label\na0,cat\na1,\n", "row 3: column 'label' is empty"),
-        ("file,label\na9,cat\n", "row 2: {images} has no image 'a9': correct the name, or remove the row"),
+        ("file,label\na9,cat\n", "row 2: {images} has no image 'a9': correct or remove the row"),
         ("file,label\na0,cat\na0.png,cat\n", "row 3: a0.png is named twice"),
         ("file,label,split\na0,cat,trian\n", "row 2: split 'trian' is unknown: write train, val or test"),
         ("file,label,split,cluster\na0,cat,train,p\na1,cat,test,p\n", "cluster 'p' has images in test and train"),

@@ -163,7 +163,7 @@ def test_what_is_no_dataset_is_refused(tmp_path, given, changes, message):
 
 def test_a_source_that_is_there_is_not_written_over(tmp_path):
     (tmp_path / "out-source").mkdir()
-    with pytest.raises(SalgenError, match=r"out-source exists: remove it; or make the data set of it by"):
+    with pytest.raises(SalgenError, match=r"out-source exists: remove it, or use it:"):
         salgen.import_images(Items(ITEMS), tmp_path / "out")
 
 

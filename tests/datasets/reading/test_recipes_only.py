@@ -111,7 +111,7 @@ def assert_same_splits(full, bare):
         for one, other in pairs:
             assert_same(all_of(one, manifest), all_of(other, manifest))
     assert_same(full.images(), bare.images())
-    texts = [c.name for c in columns(manifest) if c.kind.value in ("text", "label")]
+    texts = [c.name for c in columns(manifest) if c.kind in ("text", "label")]
     for name in [*texts, *manifest.factors]:
         assert_same(full.column(name), bare.column(name))
     for region in manifest.regions:

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 import salgen
 from salgen.datasets.reading.reader import open_dataset
-from salgen.datasets.verification.spot_checks import _sample_problems
+from salgen.datasets.verification.verify_dataset import _sample_problems
 from salgen.errors import SalgenError
 from salgen.generators.factory import generator_of
 

@@ -53,9 +53,7 @@ class PlantedArtefacts(Derived):
     def __post_init__(self) -> None:
         if any(self.image_size) and self.side >= min(self.image_size):
             height, width = self.image_size
-            raise SalgenError(
-                f"{self.name}: side = {self.side}: must be less than the image, which is {height}x{width}"
-            )
+            raise SalgenError(f"{self.name}: side = {self.side}: must be less than the image, {height}x{width}")
 
     @property
     def tasks(self) -> Mapping[str, tuple[str, ...]]:
@@ -101,9 +99,7 @@ class PlantedArtefacts(Derived):
                 raise SalgenError(f"{self.name}: {name} = {given}: it is the source's, {found}; leave it out")
         count = len(source.classes)
         if len(np.unique(fitted.colours(source.dataset.manifest.channels), axis=0)) < max(count, 2):
-            raise SalgenError(
-                f"{self.name}: {count} classes of the source: it takes 2, and as many as colours tell apart"
-            )
+            raise SalgenError(f"{self.name}: {count} classes of the source: it takes 2 to as many as there are colours")
         return fitted
 
     def colours(self, channels: int) -> NDArray[Any]:
@@ -119,23 +115,16 @@ class PlantedArtefacts(Derived):
         kept, agrees = context.stream("keep").uniform(1)[0], context.stream("agree").uniform(1)[0]
         label = base if kept < self.keep else self._another(base, context, "label")
         artefact = label if agrees < self.agreement else self._another(label, context, ARTEFACT)
-        return {
-            "split": context.split,
-            "item": context.index,
-            "source_label": base,
-            "label": label,
-            "artefact": artefact,
-            "twin": self._another(artefact, context, "twin"),
-            "place": self._place(context),
-        }
+        image = {"split": context.split, "item": context.index, "source_label": base}
+        painted = {ARTEFACT: artefact, "twin": self._another(artefact, context, "twin"), "place": self._place(context)}
+        return {**image, "label": label, **painted}
 
     def redraw(self, parameters: Mapping[str, Any], context: Context) -> dict[str, Any]:
         """The same artefact on another image of the split, of each class of the source equally often."""
         by_class = context.material.load(context.split).by_class
         base = sorted(by_class)[context.balanced("source", len(by_class))]
-        items = by_class[base][by_class[base] != parameters["item"]]
-        if not len(items):
-            items = by_class[base]
+        others = by_class[base][by_class[base] != parameters["item"]]
+        items = others if len(others) else by_class[base]
         chosen = int(items[context.stream("item").integers(len(items), 1)[0]])
         return {**parameters, "item": chosen, "source_label": base}
 

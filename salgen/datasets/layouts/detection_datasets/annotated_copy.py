@@ -1,4 +1,7 @@
-"""A user's copy of annotated photographs as a source: its images and their annotations."""
+"""A user's copy of annotated photographs as a source, and the base of its importers.
+
+A sample is a pair of an image and a class that it shows.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,10 +13,12 @@ import numpy as np
 from salgen.cache import cached_json
 from salgen.datasets.layouts.broken import broken_items
 from salgen.datasets.layouts.detection_datasets.object_boxes import Box, Size, area, box_mask
-from salgen.datasets.layouts.imported import SPLITS
-from salgen.datasets.layouts.mask_limits import in_words, mask_fault, mask_faults
+from salgen.datasets.layouts.imported import SPLITS, Items, MaskLimits, in_words, mask_fault, mask_faults, refuse_edit
 from salgen.datasets.picture_libraries.picture_sampling import listed
 from salgen.errors import SalgenError
+from salgen.generators.drawing.pictures import read_rgb, resize_rgb
+from salgen.generators.interfaces import Context, Edit, Rendered
+from salgen.parameters import param
 from salgen.sources import OWN_COPY
 from salgen.types import Mask
 
@@ -138,9 +143,8 @@ class AnnotatedCopy:
     @cached_property
     def _faults(self) -> Mapping[tuple[str, int], int]:
         """The fault of each test image's mask of each class that it shows, or 0."""
-        pairs = [
-            (item, number) for item, image in self.images.items() if image.split == "test" for number in image.present
-        ]
+        tested = [(item, image) for item, image in self.images.items() if image.split == "test"]
+        pairs = [(item, number) for item, image in tested for number in image.present]
 
         def fault(pair: tuple[str, int]) -> int:
             image = self.images[pair[0]]
@@ -161,3 +165,84 @@ class AnnotatedCopy:
             f"{self.about} Images that can be used: {usable}. In test there are {pairs:,} pairs of an image and a "
             f"class that it shows, and each is a sample.{lost} {listed(self.skipped)}"
         ).strip()
+
+
+OBJECT = "object"
+
+
+@dataclass(frozen=True, eq=False)
+class ClassPairs(Items):
+    """The samples of a copy: of test images one for each class, of all others one. `splits` has their items."""
+
+    def pair(self, context: Context) -> tuple[int, Annotated, int]:
+        """The image's place in the order that the seed decides, the image, and the class."""
+        key = context.seed, context.split
+        if key not in self._orders:
+            images = [image for image in self.source.images.values() if image.split == context.split]
+            order = context.stream("order", key=0).permutation(len(images)).tolist()
+            ordered = enumerate(images[number] for number in order)
+            self._orders[key] = [(k, image, kind) for k, image in ordered for kind in self.source.classes_of(image)]
+        pair: tuple[int, Annotated, int] = self._orders[key][context.index]
+        return pair
+
+
+@dataclass(frozen=True)
+class AnnotatedImages(MaskLimits):
+    """Base of importers of photographs that show several classes each.
+
+    A subclass says what its `classes` are, and gives in `open_source` an
+    :class:`AnnotatedCopy`.
+    """
+
+    classes: ClassVar[tuple[str, ...]]
+    stand_in: ClassVar[str] = "multi-objects"
+
+    masks: str = param(BOXES, "what marks the objects of a class", choices=(BOXES, SEGMENTATION))
+
+    @property
+    def tasks(self) -> Mapping[str, tuple[str, ...]]:
+        """The class of objects that a sample is about."""
+        return {OBJECT: self.classes}
+
+    def prepare(self, source: AnnotatedCopy) -> ClassPairs:
+        """The samples of each split."""
+        splits: dict[str, list[str]] = {split: [] for split in SPLITS}
+        for item, image in source.images.items():
+            splits[image.split] += [item] * len(source.classes_of(image))
+        return ClassPairs(source, splits)
+
+    def draw(self, context: Context) -> dict[str, Any]:
+        """The item, the class that the sample is about, and the numbers of objects in the image."""
+        place, image, number = context.material.pair(context)
+        own = [kind for kind, _ in image.objects].count(number)
+        counts = {"objects": own, "other_objects": len(image.objects) - own, "classes": len(image.present)}
+        return {"item": image.item, OBJECT: number, "image": place, **counts}
+
+    def render(self, parameters: Mapping[str, Any], material: Items, edit: Edit) -> Rendered:
+        """The image as a whole, resized, with the mask of the class."""
+        refuse_edit(edit)
+        source, number = material.source, parameters[OBJECT]
+        image = source.images[parameters["item"]]
+        pixels = read_rgb(source.path_of(image.item))
+        regions = {BOXES: source.box_mask(image, number)}
+        if self.masks == SEGMENTATION:
+            regions[OBJECT] = source.class_mask(image, number)
+        annotated = source.annotated_mask(image)
+        regions[self.target(OBJECT)] = self.ground_truth(regions[self.target(OBJECT)], annotated)
+        if self.valid_region:
+            regions[self.valid_region] = annotated
+        present = {OBJECT: image.present}
+        return Rendered(resize_rgb(pixels, self.image_size), {OBJECT: number}, regions, present=present)
+
+    def target(self, task: str) -> str:
+        """The boxes of the class's objects, or their outlines."""
+        return OBJECT if self.masks == SEGMENTATION else BOXES
+
+    def region_names(self) -> list[str]:
+        """The boxes of the class's objects, and where outlines are asked for these and what is annotated."""
+        outlines = [OBJECT] if self.masks == SEGMENTATION else []
+        return [BOXES, *outlines, *([self.valid_region] if self.valid_region else [])]
+
+    def factors(self, parameters: Mapping[str, Any]) -> dict[str, int | float | None]:
+        """The image's place, how many objects of the class and of others it shows, and how many classes."""
+        return {name: parameters[name] for name in ("image", "objects", "other_objects", "classes")}

@@ -72,9 +72,8 @@ def open_coco(path: Path, masks: str, image_size: Size, min_mask: int) -> CocoCo
     root = path / coco.FOLDER if (path / coco.FOLDER / "annotations").is_dir() else path
     parts = coco.parts_of(root)
     if parts[-1].name != coco.VAL:
-        raise SalgenError(
-            f"{root / 'annotations' / f'instances_{coco.VAL}.json'} is missing: its images are those of test"
-        )
+        file = root / "annotations" / f"instances_{coco.VAL}.json"
+        raise SalgenError(f"{file} is missing: its images are those of test")
     if masks == SEGMENTATION:
         needed("pycocotools.mask", "reading outlines of COCO", "coco")
     return CocoCopy(root, masks, image_size, min_mask, tuple(parts))
@@ -104,9 +103,8 @@ def _read_part(part: coco.CocoPart, outlined: bool, skipped: Counter[str]) -> It
         file, stated = Path(images[number][0]).name, images[number][1]
         with counted(skipped):
             size = check_size(part.images / file, stated)
-            yield Annotated(
-                f"{part.name}/{file}", split, size, *_usable(instances.get(number, []), classes, size, skipped)
-            )
+            objects, runs = _usable(instances.get(number, []), classes, size, skipped)
+            yield Annotated(f"{part.name}/{file}", split, size, objects, runs)
 
 
 def _usable(

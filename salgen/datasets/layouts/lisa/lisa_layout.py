@@ -69,9 +69,8 @@ def read_layout(root: Path) -> Layout:
     clips = {clip: folder for clip, folder in annotated.items() if frames[clip]}
     if not clips:
         top, inside = _frame_folder(next(iter(annotated)))
-        raise SalgenError(
-            f"{root}: no frames of {', '.join(annotated)}; expected {root / top / top / inside}, or one {top} less"
-        )
+        expected = f"{root / top / top / inside}, or one {top} less"
+        raise SalgenError(f"{root}: no frames of {', '.join(annotated)}; expected {expected}")
     splits = split_clips(clips)
     files: dict[str, Path] = {}
     lights: list[Light] = []
@@ -132,9 +131,7 @@ def nearest_bulb(box: Rectangle, bulbs: Iterable[Rectangle]) -> Rectangle | None
     left, top, right, bottom = (2 * edge for edge in box)
     x, y = box[0] + box[2], box[1] + box[3]
     centres = [(bulb[0] + bulb[2], bulb[1] + bulb[3], bulb) for bulb in bulbs]  # all doubled, so whole numbers
-    inside = [
-        (across, down, bulb) for across, down, bulb in centres if left <= across <= right and top <= down <= bottom
-    ]
+    inside = [place for place in centres if left <= place[0] <= right and top <= place[1] <= bottom]
     return min(inside, key=lambda place: (place[0] - x) ** 2 + (place[1] - y) ** 2, default=(0, 0, None))[2]
 
 

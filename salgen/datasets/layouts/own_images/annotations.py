@@ -56,11 +56,9 @@ def image_of(file: Path, folder: Path, tree: ImageTree) -> str:
     name = file.relative_to(folder).with_suffix("").as_posix()
     item = tree.find(name, str(file))
     if item is None:
-        near = tree.find(re.sub(r"[._-][A-Za-z]+$|\bmask[_-]", "", name), str(file)) or ""  # MVTec's NAME_mask
-        raise SalgenError(
-            f"{file}: {tree.root} has no image of that name: rename it as its image {near}".rstrip()
-            + ", or move it elsewhere"
-        )
+        near = tree.find(re.sub(r"[._-][A-Za-z]+$|\bmask[_-]", "", name), str(file))  # MVTec's NAME_mask
+        wanted = f"its image {near}" if near else "its image"
+        raise SalgenError(f"{file}: {tree.root} has no image of that name: rename it as {wanted}, or move it elsewhere")
     return item
 
 

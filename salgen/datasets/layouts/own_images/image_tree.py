@@ -51,11 +51,8 @@ class ImageTree:
             raise SalgenError(f"{root}: expected a folder of images here")
         top = root.resolve()
         hidden = {path for path in (each.resolve() for each in but) if path.is_relative_to(top) and path != top}
-        files = {
-            path.relative_to(root).as_posix(): path
-            for path in pictures_below(root)
-            if hidden.isdisjoint((path.resolve(), *path.resolve().parents))
-        }
+        found = [path for path in pictures_below(root) if hidden.isdisjoint((path.resolve(), *path.resolve().parents))]
+        files = {path.relative_to(root).as_posix(): path for path in found}
         broken = broken_items({item: [path] for item, path in files.items()})
         for item, why in broken.items():
             skipped.add(why, item)
@@ -99,9 +96,7 @@ class ImageTree:
             end = "/".join(parts[start:])
             found = [end] if end in self.files else self._by_end.get(end, [])
             if len(found) > 1:
-                raise SalgenError(
-                    f"{place}: {found[0]} and {found[1]} both have the name {name!r}: give more of the path"
-                )
+                raise SalgenError(f"{place}: {found[0]} and {found[1]} both have the name {name!r}: give more of it")
             if found:
                 return None if start and (len(parts) - start, parts[start - 1]) in self._folders else found[0]
         return None

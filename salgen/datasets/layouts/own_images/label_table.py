@@ -42,10 +42,9 @@ def read_rows(path: Path) -> Iterator[Row]:
                 raise ValueError(f"row {len(rows) + 2} has more values than columns: quote values that hold a mark")
             rows.append({str(key).strip().lower(): value for key, value in row.items()})
     if not rows:
-        raise SalgenError(
-            f"{path}: has no rows{f' below its header {head}' if head else ''}; expected a header such as file,label "
-            "and a line for each image"
-        )
+        below = f" below its header {head}" if head else ""
+        expected = "a header such as file,label and a line for each image"
+        raise SalgenError(f"{path}: has no rows{below}; expected {expected}")
     start = 1 if is_json else 2
     yield from ((f"{path} row {number}", row) for number, row in enumerate(rows, start=start))
 
@@ -69,9 +68,7 @@ def read_labels(path: Path, tree: ImageTree) -> dict[str, LabelRow]:
         place, values = row
         item = image_of_row(row, path, tree)
         if item is None:
-            raise SalgenError(
-                f"{place}: {tree.root} has no image {column(row, FILE)!r}: correct the name, or remove the row"
-            )
+            raise SalgenError(f"{place}: {tree.root} has no image {column(row, FILE)!r}: correct or remove the row")
         if item in labels:
             raise SalgenError(f"{place}: {item} is named twice: give each image one row")
         split = str(values.get("split") or "").strip().lower()

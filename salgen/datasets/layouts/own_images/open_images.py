@@ -10,9 +10,8 @@ import numpy as np
 from salgen.datasets.layouts.broken import broken_items
 from salgen.datasets.layouts.detection_datasets.object_boxes import Size
 from salgen.datasets.layouts.mask_levels import CLASSES, VOID, VOID_COLOUR, WITH_VOID
-from salgen.datasets.layouts.own_images.annotated_tables import is_table, masks_named_in
-from salgen.datasets.layouts.own_images.annotation_formats import read_annotations_at
-from salgen.datasets.layouts.own_images.annotations import Annotations, Object, in_order
+from salgen.datasets.layouts.own_images.annotation_formats import is_table, masks_named_in, read_annotations_at
+from salgen.datasets.layouts.own_images.annotations import Annotations, in_order
 from salgen.datasets.layouts.own_images.image_tree import ImageTree, Skipped, pictures_below
 from salgen.datasets.layouts.own_images.label_table import LabelRow, marks_objects, metadata_in, read_labels
 from salgen.datasets.layouts.own_images.outlines import MaskPicture, Outline, Turned
@@ -61,9 +60,7 @@ class Paths:
             kinds = [list(filter(marks_objects, metadata)), called, list(filter(Path.is_file, [folder / "data.yaml"]))]
             found = list(filter(None, kinds))
             if not found:
-                raise SalgenError(
-                    f"{folder}: has no masks beside it; say where they are: {folder}:masks=PATH, or --masks PATH"
-                )
+                raise SalgenError(f"{folder}: has no masks beside it; say where: {folder}:masks=PATH, or --masks PATH")
             masks = tuple(found[0])
             for other in found[1:]:
                 warn(f"{masks[0]} is read and {other[0]} is not: to read that instead, give --masks {other[0]}")
@@ -86,9 +83,8 @@ def open_images(text: str, reading: Reading) -> OwnImages:
     for item, why in damaged.items():
         skipped.add(why.replace("image", "mask"), item)
     usable = {item: header for item, header in tree.headers.items() if item not in damaged}
-    annotations = [
-        _turned(each, path, usable, reading.exif, noted) for each, path in zip(annotations, given.masks, strict=True)
-    ]
+    marked = zip(annotations, given.masks, strict=True)
+    annotations = [_turned(each, path, usable, reading.exif, noted) for each, path in marked]
     labels, categories = labels_of(usable, tree, annotations, rows, skipped)
     classes = tuple(reading.classes or categories)
     for name in reading.classes:
@@ -107,20 +103,19 @@ def open_images(text: str, reading: Reading) -> OwnImages:
     clusters = {item: rows.get(item, LabelRow()).cluster or item for item in shown}
     stated = {item: rows.get(item, LabelRow()).split or tree.split(item) for item in shown}
     splits = assign_splits(stated, main, clusters, reading.shares, reading.split_seed)
-    images = {
-        item: OwnImage(tree.files[item], tree.headers[item].size, splits[item], clusters[item], main[item], shown[item])
-        for item in sorted(shown)
-    }
-    for item in images:
-        if tree.headers[item].transparent:
+    images = {}
+    for item in sorted(shown):
+        header, about_it = tree.headers[item], (splits[item], clusters[item], main[item], shown[item])
+        images[item] = OwnImage(tree.files[item], header.size, *about_it)
+        if header.transparent:
             noted.add("image whose opacity is left out", item)
-        if tree.headers[item].paged:
+        if header.paged:
             noted.add("image of several pages, of which the first is read", item)
     files = {f"images/{item}": tree.files[item] for item in images}
     files |= {f"masks-{n}/{name}": path for n, each in enumerate(annotations) for name, path in each.files.items()}
     files = {name: path for name, path in files.items() if path.is_file()}  # a broken mask may be a link to nowhere
-    files |= {f"labels/{path.relative_to(root) if path.is_relative_to(root) else n or ''}": path
-              for n, path in enumerate(given.labels)}  # fmt: skip
+    for n, path in enumerate(given.labels):
+        files[f"labels/{path.relative_to(root) if path.is_relative_to(root) else n or ''}"] = path
     if noted.places:
         warn(noted.sentence)
     about = " ".join(filter(None, [about_splits(stated, reading.shares), skipped.sentence, noted.sentence]))
@@ -172,9 +167,7 @@ def _damaged_masks(
                 noted.add("mask of several pages, of which the first is read", item)
             if mask.size not in (image.size, image.stored if mask.orientation == 1 else image.size):
                 sizes = " and ".join(f"{width} x {height}" for height, width in (mask.size, image.size))
-                raise SalgenError(
-                    f"{path}: mask and image {item} have {sizes} pixels: save the mask in the image's size"
-                )
+                raise SalgenError(f"{path}: mask and image {item} have {sizes} pixels: save it in the image's size")
     for item, said in masks_told(sound, values):
         noted.add(said, item)
     return damaged
@@ -253,14 +246,11 @@ def _outlines_of(item: str, name: str, annotations: Sequence[Annotations]) -> li
     is_category = any(name in each.categories for each in annotations)
     marked = []
     for each in annotations:
-        objects: Iterable[Object] = each.objects.get(item, [])
-        if is_category and each.categories:
-            objects = (one for one in objects if one.category == name)
-        marked.append([one.outline for one in objects])
+        every = not (is_category and each.categories)
+        marked.append([one.outline for one in each.objects.get(item, []) if every or one.category == name])
     return [outlines for outlines in marked if outlines]
 
 
 def _largest_class(shown: Mapping[int, Sequence[Sequence[Outline]]], size: Size) -> int:
     """The class number of the largest object; `shown` has each annotator's outlines of each class."""
-    extents = {number: max((o.extent(size) for each in of for o in each), default=0.0) for number, of in shown.items()}
-    return max(extents, key=lambda number: extents[number])
+    return max(shown, key=lambda number: max((one.extent(size) for each in shown[number] for one in each), default=0.0))

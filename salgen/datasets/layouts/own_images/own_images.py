@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from salgen.datasets.layouts.detection_datasets.object_boxes import Size
-from salgen.datasets.layouts.imported import SPLITS, UserCopy
-from salgen.datasets.layouts.mask_limits import MaskLimits, about_faults, mask_faults
+from salgen.datasets.layouts.imported import SPLITS, MaskLimits, UserCopy, about_faults, mask_faults
 from salgen.datasets.layouts.own_images.outlines import MaskPicture, Outline
 from salgen.errors import SalgenError, warn
 from salgen.generators.drawing.pictures import resize_nearest
@@ -96,10 +95,8 @@ class OwnImages(UserCopy):
     def _painted(self, item: str, number: int) -> list[Mask]:
         """Each annotator's mask of a class in the resized image."""
         image, size = self.images[item], self.reading.image_size
-        painted = [
-            np.logical_or.reduce([outline.paint(image.size) for outline in outlines])
-            for outlines in image.outlines[number]
-        ]
+        annotators = image.outlines[number]
+        painted = [np.logical_or.reduce([one.paint(image.size) for one in outlines]) for outlines in annotators]
         return [resize_nearest(self.reading.cropped(mask), size) for mask in painted]
 
     @cached_property

@@ -30,9 +30,7 @@ def save_datasets(given: Any, folder: Path, classes: Sequence[str], mask_values:
     `given` is a dataset, or split to dataset; `classes` name the numbers in labels, else the dataset does.
     """
     if folder.exists():
-        raise SalgenError(
-            f"{folder} exists: remove it; or make the data set of it by  salgen make images OUT --set source={folder}"
-        )
+        raise SalgenError(f"{folder} exists: remove it, or use it:  salgen make images OUT --set source={folder}")
     datasets = given if isinstance(given, Mapping) else {"": given}
     temporary = folder.with_name(f".{folder.name}.part")
     shutil.rmtree(temporary, ignore_errors=True)
@@ -164,9 +162,7 @@ def _objects(
     if "masks" in target:
         masks = np.asarray(target["masks"])
         if masks.shape != (len(labels), *size):
-            raise ValueError(
-                f"the masks have shape {masks.shape}, but there are {len(labels)} labels and {size} pixels"
-            )
+            raise ValueError(f"masks have shape {masks.shape}, but there are {len(labels)} labels and {size} pixels")
         for label, mask in zip(labels, masks, strict=True):
             told = told_apart(mask, f"mask of {name}")
             if told.said:

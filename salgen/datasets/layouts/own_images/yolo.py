@@ -127,9 +127,7 @@ def _texts_beside(listing: Path, tree: ImageTree) -> dict[str, Path]:
         texts[item] = Path(*parts)
     there = {item: path for item, path in texts.items() if path.is_file()}
     if not there:
-        raise SalgenError(
-            f"{listing}: no image has a text of YOLO; expected files such as {next(iter(texts.values()))}"
-        )
+        raise SalgenError(f"{listing}: no image has a text of YOLO; expected files such as {min(texts.values())}")
     return there
 
 

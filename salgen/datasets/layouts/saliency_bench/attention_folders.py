@@ -27,18 +27,13 @@ ABOUT = (
 
 def read_benchmark(path: Path) -> marked_images.Found:
     """The images of `image` with the maps of `attention_label`."""
-    folders = sorted(
-        entry for entry in (path / marked_images.IMAGES).iterdir() if entry.is_dir() and not entry.name.startswith(".")
-    )
+    entries = (path / marked_images.IMAGES).iterdir()
+    folders = sorted(entry for entry in entries if entry.is_dir() and not entry.name.startswith("."))
     if not folders:
-        raise SalgenError(
-            f"{path / marked_images.IMAGES / 'CLASS'} is missing: the images of each class are in a folder of its name"
-        )
-    images = {
-        file.relative_to(path).as_posix(): marked_images.MarkedImage(file, folder.name)
-        for folder in folders
-        for file in marked_images.pictures_in(folder)
-    }
+        place = path / marked_images.IMAGES / "CLASS"
+        raise SalgenError(f"{place} is missing: the images of each class are in a folder of its name")
+    files = [(file, folder.name) for folder in folders for file in marked_images.pictures_in(folder)]
+    images = {file.relative_to(path).as_posix(): marked_images.MarkedImage(file, label) for file, label in files}
     skipped: Counter[str] = Counter()
     marked, tables = with_attention(path, images, skipped)
     return marked_images.Found(path, marked, tuple(folder.name for folder in folders), ABOUT, LICENSE, skipped, tables)
@@ -53,9 +48,8 @@ def with_attention(
     """
     tables = sorted(file for file in (path / marked_images.ATTENTION).glob("*.csv") if not file.name.startswith("."))
     if not tables:
-        raise SalgenError(
-            f"{path / marked_images.ATTENTION / 'NAME.csv'} is missing: Saliency-Bench has its attention maps there"
-        )
+        place = path / marked_images.ATTENTION / "NAME.csv"
+        raise SalgenError(f"{place} is missing: Saliency-Bench has its attention maps there")
     items: dict[str, list[str]] = defaultdict(list)
     for item in images:
         items[Path(item).name].append(item)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,6 @@ from salgen.generators.lesions.nifti import quiet
 from salgen.import_paths import needed
 from salgen.types import Float64
 
-UNREADABLE = "unreadable slice"
 GREYS = ("MONOCHROME1", "MONOCHROME2")  # which of them is shown dark, and not what Hounsfield units are
 ABOUT_SERIES = ("SeriesInstanceUID", "PatientID", "PixelSpacing", "SliceThickness", "Rows", "Columns")
 ABOUT_SLICE = ("ImageOrientationPatient", "ImagePositionPatient", "InstanceNumber")
@@ -48,21 +48,18 @@ def open_series(paths: Sequence[Path], skipped: Counter[str]) -> DicomSeries:
         raise UnusableError("series without a slice that can be used")
     if len({(header.uid, header.size) for header in headers}) > 1:
         raise UnusableError("folder with slices of several series or sizes")
-    lowest: dict[float, _Header] = {}
-    for header in sorted(headers, key=lambda one: (one.height, one.number)):
-        lowest.setdefault(header.height, header)
-    slices, first = list(lowest.values()), headers[0]
-    heights = np.array(list(lowest))
+    falling = sorted(headers, key=lambda one: (one.height, one.number), reverse=True)
+    slices, first = list({one.height: one for one in falling}.values())[::-1], headers[0]
+    heights = np.array([one.height for one in slices])
     gap = float(np.median(np.diff(heights))) if len(heights) > 1 else 1.0
-    paths, upright = [header.path for header in slices], all(header.upright for header in slices)
-    about = first.spacing, first.thickness or gap, first.size, upright
-    return DicomSeries(first.uid, first.patient, paths, heights, *about)
+    about = first.spacing, first.thickness or gap, first.size, all(one.upright for one in slices)
+    return DicomSeries(first.uid, first.patient, [one.path for one in slices], heights, *about)
 
 
 def series_of(path: Path) -> str:
     """The unique name of the series that a slice belongs to; "" if its file cannot be used."""
     try:
-        return _header(path).uid
+        return str(_header(path).uid)
     except UnusableError:
         return ""
 
@@ -75,39 +72,28 @@ def read_dicom(path: Path) -> NDArray[Any]:
         across = _turns(data)
         values = data.pixel_array * float(data.RescaleSlope) + float(data.RescaleIntercept)
     if values.ndim != 2 or not np.isfinite(values).all():
-        raise UnusableError(UNREADABLE)
+        raise UnusableError("unreadable slice")
     if abs(across[0, 0]) < abs(across[0, 1]):  # columns run from front to back
         values, across = values.T, across[::-1]
-    return np.asarray(values[:: _sign(across[1, 1]), :: _sign(across[0, 0])])
+    down, right = (-1 if step < 0 else 1 for step in (across[1, 1], across[0, 0]))
+    return np.asarray(values[::down, ::right])
 
 
-@dataclass(frozen=True)
-class _Header:
-    path: Path
-    uid: str
-    patient: str
-    height: float
-    number: int
-    spacing: tuple[float, float]
-    thickness: float
-    size: tuple[int, int]
-    upright: bool
-
-
-def _header(path: Path) -> _Header:
+def _header(path: Path) -> SimpleNamespace:
+    """What is known of a slice: its series, and what :class:`DicomSeries` has of each."""
     with _opened(path) as data:
         (right, _), (_, back) = _turns(data).tolist()
         row, column = map(float, data.PixelSpacing)
-        return _Header(
-            path,
-            str(data.SeriesInstanceUID),
-            str(data.get("PatientID") or data.SeriesInstanceUID),
-            float(data.ImagePositionPatient[2]),
-            int(data.get("InstanceNumber") or 0),
-            (row, column),
-            float(data.get("SliceThickness") or 0),
-            (int(data.Rows), int(data.Columns)),
-            right > 0.5 and back > 0.5,
+        return SimpleNamespace(
+            path=path,
+            uid=str(data.SeriesInstanceUID),
+            patient=str(data.get("PatientID") or data.SeriesInstanceUID),
+            height=float(data.ImagePositionPatient[2]),
+            number=int(data.get("InstanceNumber") or 0),
+            spacing=(row, column),
+            thickness=float(data.get("SliceThickness") or 0),
+            size=(int(data.Rows), int(data.Columns)),
+            upright=right > 0.5 and back > 0.5,
         )
 
 
@@ -117,10 +103,6 @@ def _turns(data: Any) -> Float64:
     if not (np.abs(turns[:, 2]) < 0.5).all():  # scanners are tilted by up to 30 degrees
         raise UnusableError("slice that is not transverse")
     return turns[:, :2]
-
-
-def _sign(step: float) -> int:
-    return -1 if step < 0 else 1
 
 
 @contextmanager

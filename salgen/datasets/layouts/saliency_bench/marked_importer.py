@@ -8,8 +8,7 @@ from os.path import relpath
 from pathlib import Path
 from typing import Any, ClassVar, Self
 from salgen.datasets.layouts.broken import sound_items
-from salgen.datasets.layouts.imported import SPLITS, Items, UserCopy, refuse_edit
-from salgen.datasets.layouts.mask_limits import MaskLimits, about_faults, mask_faults
+from salgen.datasets.layouts.imported import SPLITS, Items, MaskLimits, UserCopy, about_faults, mask_faults, refuse_edit
 from salgen.datasets.layouts.own_images.own_split import assign_splits
 from salgen.datasets.layouts.saliency_bench.attention_folders import read_benchmark
 from salgen.datasets.layouts.saliency_bench.marked_images import IMAGES, Found, MarkedImage

@@ -215,7 +215,7 @@ def test_the_data_set_is_verified_with_its_source_and_its_card_says_what_it_is(s
         ({"image_size": (32, 32)}, "it is the source's, (12, 16); leave it out"),
         ({"bit_depth": 16}, "it is the source's, 8; leave it out"),
         ({"classes": ("a", "b")}, "it is the source's, ('empty', 'square'); leave it out"),
-        ({"side": 12}, "side = 12: must be less than the image, which is 12x16"),
+        ({"side": 12}, "side = 12: must be less than the image, 12x16"),
         ({"keep": 1.5}, "keep = 1.5: must be"),
         ({"strength": -0.1}, "strength = -0.1: must be"),
     ],
@@ -233,5 +233,5 @@ def test_a_source_has_several_classes_that_colours_tell_apart(sources):
                               manifest=SimpleNamespace(channels=1))  # fmt: skip
     for count in (1, 257):
         source = SimpleNamespace(dataset=dataset, classes=tuple(map(str, range(count))))
-        with pytest.raises(SalgenError, match=f"{count} classes of the source: it takes 2, and as many as colours"):
+        with pytest.raises(SalgenError, match=f"{count} classes of the source: it takes 2 to as many as there are"):
             PlantedArtefacts().fitted(source)
