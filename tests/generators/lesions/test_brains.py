@@ -50,13 +50,6 @@ def test_a_smooth_field_is_exact_so_that_no_order_of_summation_shows():
             assert Fraction(found[row, column]) == exact
 
 
-def test_a_smooth_field_is_bounded_and_smooth():
-    fields = np.stack([smooth_field(Stream("x", index=k), (40, 40), (4, 4)) for k in range(200)])
-    assert np.abs(fields).max() <= 1.0 + 2.0**-14
-    assert 0.25 < fields.std() < 0.31
-    assert np.abs(np.diff(fields, axis=1)).max() < 0.2
-
-
 def trilinear(levels, place):
     """The slow way, one voxel after the other."""
     if any(not 0 <= x <= extent - 1 for x, extent in zip(place, levels.shape, strict=True)):
@@ -143,15 +136,6 @@ def test_specks_are_dropped_and_large_pieces_kept():
     assert not slicing._whole_pieces(np.zeros((4, 4), dtype=bool)).any()
 
 
-def test_a_bank_holds_masks_and_slices_of_the_asked_shape():
-    bank = bank_of(Heads())
-    assert bank.masks.shape == bank.slices.shape == (8, *SIZE)
-    assert (bank.masks.dtype, bank.slices.dtype) == (np.bool_, np.uint16)
-    assert not bank.slices[~bank.masks].any()
-    assert bank.slices[bank.masks].min() > 0
-    assert len(np.unique(bank.slices.reshape(8, -1), axis=0)) == 8
-
-
 @pytest.mark.parametrize(("slices", "sizes"), [(1, [1, 1, 1]), (2, [2, 2, 2]), (3, [1, 1, 1]), (20, [14, 3, 3])])
 def test_one_anatomy_gives_each_split_its_own_slices_where_there_are_three(slices, sizes):
     bank = bank_of(Heads(), slices=slices)
@@ -223,37 +207,13 @@ def test_the_cache_tells_banks_apart(other):
         bank_of(**{"source": Unreadable(), **other})
 
 
-def altered(path):
-    packed = bytearray(path.read_bytes())
-    packed[len(packed) // 2] ^= 1
-    path.write_bytes(packed)
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda path: path.write_bytes(b""),
-        lambda path: path.write_bytes(b"not an archive"),
-        lambda path: path.write_bytes(path.read_bytes()[:-50]),
-        lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
-        altered,
-        lambda path: np.savez(path, masks=np.array([{}]), slices=1, digest=2),
-        lambda path: np.savez(path, masks=np.zeros(1)),
-    ],
-    ids=["empty", "text", "cut short", "half", "altered", "pickles", "an array missing"],
-)
-def test_a_damaged_cache_is_cut_again(tmp_path, damage, recwarn):
-    first = bank_of(Heads())
+def test_a_damaged_cache_is_cut_again(tmp_path):
+    first, again = bank_of(Heads()), Heads()
     (path,) = (tmp_path / "cache").glob("*.npz")
     whole = path.read_bytes()
-    damage(path)
-    again = Heads()
-    second = bank_of(again)
-    assert again.loaded == ["0.nii"]
-    np.testing.assert_array_equal(second.slices, first.slices)
-    np.testing.assert_array_equal(second.masks, first.masks)
-    assert path.read_bytes() == whole
-    assert not recwarn.list
+    path.write_bytes(whole[: len(whole) // 2])
+    np.testing.assert_array_equal(bank_of(again).slices, first.slices)
+    assert (again.loaded, path.read_bytes()) == (["0.nii"], whole)
 
 
 def test_the_shipped_brain_gives_usable_slices(capsys):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from salgen.errors import SalgenError
 from salgen.generators.lesions.nifti import load_volume
-from salgen.generators.lesions.volumes import Volumes, assign_splits, open_brains, spread_splits
+from salgen.generators.lesions.volumes import assign_splits, open_brains, spread_splits
 
 SHAPE = (10, 12, 9)
 AFFINE = np.diag([2.0, 3.0, 4.0, 1.0])
@@ -253,11 +253,3 @@ def test_the_digest_follows_names_contents_and_splits_but_not_the_place(tmp_path
     assert digest("three", ["a.nii", "b.nii"], "path,split\na.nii,test\nb.nii,train\n") != first
     assert digest("four", ["b.nii", "a.nii"], "path,split\na.nii,train\nb.nii,test\n") != first
     assert digest("five", ["a.nii", "c.nii"], "path,split\na.nii,train\nc.nii,test\n") != first
-
-
-def test_a_volume_that_vanished_is_named(tmp_path):
-    source = Volumes("volumes", "", "", {"a.nii": tmp_path / "a.nii"}, {})
-    with pytest.raises(SalgenError, match=r"a\.nii"):
-        _ = source.digest
-    with pytest.raises(SalgenError, match=r"a\.nii"):
-        source.load("a.nii")
