@@ -51,6 +51,8 @@ def test_text_is_read_by_the_fields_type():
         ({"rate": "1.5"}, "must be from 0.0 to 1.0"),
         ({"rate": "nan"}, "is not of type float"),
         ({"rate": "inf"}, "is not of type float"),
+        ({"rate": 10**400}, "is not of type float"),
+        ({"count": "9" * 400}, "is not of type int"),
         ({"count": "2.5"}, "is not of type int"),
         ({"count": 2.5}, "is not of type int"),
         ({"count": True}, "is not of type int"),

@@ -107,8 +107,18 @@ def test_the_command_line_wins_over_the_config_file(tmp_path):
 def test_a_bad_config_file_is_named(capsys, tmp_path):
     (tmp_path / "a.toml").write_text("seeds = 1\n")
     assert "did you mean 'seed'" in refused(capsys, ["make", "perlin-lesions", "--config", "a.toml"])
-    (tmp_path / "b.json").write_text("{")
-    assert "b.json" in refused(capsys, ["make", "perlin-lesions", "--config", "b.json"])
+    settings = (
+        {"splits": [["train", 2]]},
+        {"splits": {"train": "2"}},
+        {"parameters": 3},
+        {"scale": 1.5},
+        {"seed": [0]},
+    )
+    settings += ({"workers": {}}, {"twins": "no"}, {"source": 1}, {"parameters": {"image_size": [64, 2**33]}})
+    for text in ("{", "[" * 20_000 + "]" * 20_000, *map(json.dumps, settings)):
+        (tmp_path / "b.json").write_text(text)
+        refused(capsys, ["make", "drawn-figures", "out", "--config", "b.json"])
+        assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("command", ["show", "verify", "train", "evaluate"])
