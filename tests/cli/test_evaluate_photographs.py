@@ -82,7 +82,6 @@ def other_size():
 @pytest.mark.parametrize(
     ("prepare", "words", "says"),
     [
-        (trimaps, [], "masks/0.png: has the levels 1, 2, 3: say which are the object, as in --set mask_values=1,3"),
         (
             other_size,
             [],

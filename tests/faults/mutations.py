@@ -103,18 +103,9 @@ def _other_cell(cell: Any, rng: Random) -> Any:
     if isinstance(cell, dict) and isinstance(cell.get("bytes"), bytes):
         return rng.choice((None, {**cell, "bytes": mutated_bytes(cell["bytes"], rng)}, {**cell, "bytes": None}))
     if isinstance(cell, list):
-        ways = (
-            None,
-            [],
-            [None],
-            [[]],
-            [[1.0]],
-            cell[:-1],
-            [*cell[:-1], []],
-            [None, *cell[1:]],
-            [[float("nan")] * 16] * 16,
-        )
-        return rng.choice((*ways, [{"bytes": rng.randbytes(8), "path": None}], [{"bytes": None, "path": "x"}]))
+        images = [{"bytes": rng.randbytes(8), "path": None}], [{"bytes": None, "path": "x"}]
+        ways = (None, [], [None], [[]], [[1.0]], cell[:-1], [*cell[:-1], []], [None, *cell[1:]])
+        return rng.choice((*ways, [[float("nan")] * 16] * 16, *images))
     if isinstance(cell, str):
         as_json = cell.startswith("{")
         return mutated_json(cell.encode(), rng).decode("utf-8", "replace") if as_json else mutated_text(cell, rng)

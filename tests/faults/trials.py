@@ -32,8 +32,6 @@ SECONDS = 120.0  # after which an input counts as a hang
 ROOM = 3 << 29  # bytes of address space that a trial may take on top of what the process has: 1.5 GiB
 REFUSED, HARMLESS, FAULT = "refused", "harmless", "broke something"
 
-_tried_so_far = [0]
-
 Calls = Mapping[str, Callable[[], Any]]
 Change = Callable[[bytes, Random], bytes]
 Look = Callable[["Box", Path, bool, Random], tuple[str, Calls]]
@@ -164,11 +162,10 @@ def how_many(request: pytest.FixtureRequest, large: int) -> int:
 
 def count(request: pytest.FixtureRequest, kind: str, results: Sequence[Result]) -> None:
     """Record the figures of one kind: how many inputs, how they ended, and the slowest."""
-    _tried_so_far[0] += len(results)
     outcomes = [result.outcome for result in results]
     ended = ", ".join(f"{outcomes.count(one):,} {one}" for one in (REFUSED, HARMLESS, FAULT))
     slowest = max((result.seconds for result in results), default=0.0)
-    figure = f"mutated {kind}: {len(results):,} inputs: {ended}; slowest {slowest:.2f} s ({_tried_so_far[0]:,} so far)"
+    figure = f"mutated {kind}: {len(results):,} inputs: {ended}; slowest {slowest:.2f} s"
     request.node.user_properties.append(("figure", figure))
 
 

@@ -86,10 +86,3 @@ def test_in_one_versus_two_the_places_stay_and_the_label_counts():
     both = made.render(one, omit=("lesion_2",), change={"lesions": 2})
     assert np.array_equal(both.image, made.render(one).image)
     assert made.twin(one).labels == {"label": 1}
-
-
-def test_a_sample_without_lesions_has_no_features():
-    made = quick("perlin-lesions")
-    negative = recipe_of_class(made, 0)
-    assert made.features(negative) == []
-    assert np.array_equal(made.render(negative, omit=("lesion_1",)).image, made.render(negative).image)

@@ -43,15 +43,6 @@ def test_fields_follow_the_formula_on_any_lattice(key, lattice, image_size):
     assert np.allclose(field, slow_perlin(gradients, image_size), atol=TOLERANCE)
 
 
-@given(st.integers(1, 40), st.integers(0, 39))
-def test_a_field_does_not_depend_on_its_batch(size, place):
-    keys = range(40)
-    fields = perlin_fields(np.stack([lattice_gradients(key, (5, 8)) for key in keys]), (35, 48))
-    start = min(place, 40 - size)
-    part = perlin_fields(np.stack([lattice_gradients(key, (5, 8)) for key in keys[start : start + size]]), (35, 48))
-    assert np.array_equal(part, fields[start : start + size])
-
-
 def test_sums_are_exact_so_their_order_does_not_matter():
     """The same field, bit for bit, from rational numbers that are never rounded."""
     gradients = lattice_gradients(9, (3, 4))

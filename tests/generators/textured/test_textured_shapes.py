@@ -49,14 +49,3 @@ def test_silhouettes_are_one_piece_of_an_area_of_one_around_the_origin(shape):
     assert np.allclose(corners.min(axis=0), -corners.max(axis=0), atol=2e-6)
     coarse = polygon(corners * 60 + 130, (260, 260)) > 0.5
     assert components(coarse, connectivity=1).max() == 1
-
-
-@given(st.floats(-1.0, 1.0))
-def test_turning_keeps_lengths_and_turns_back(turn):
-    points = outline("fish")
-    there = turned(points, turn)
-    assert np.allclose(np.hypot(*there.T), np.hypot(*points.T))
-    assert np.allclose(turned(there, -turn), points)
-    angle, (row, column) = 2 * math.atan(turn), points[3]
-    expected = row * math.cos(angle) - column * math.sin(angle), row * math.sin(angle) + column * math.cos(angle)
-    assert np.allclose(there[3], expected)
