@@ -1,4 +1,3 @@
-import dataclasses
 import numpy as np
 import pytest
 from brain_volumes import Heads, radii
@@ -11,7 +10,6 @@ from salgen.generators.lesions.nifti import Volume
 from salgen.seeding import Stream
 
 SMALL = {"image_size": (32, 40), "diameter": 5, "slices": 12}
-OFF = {"contrast": 0.0, "texture": 0.0, "bias": 0.0, "noise": 0.0}
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -33,12 +31,6 @@ def generator(**parameters):
     return Generator(MriLesions(**{**SMALL, **parameters}), Head(digest="white and grey"))
 
 
-def background(generator, index=0, **changes):
-    plugin, bank = dataclasses.replace(generator.plugin, **changes), generator.material.bank
-    parameters = generator.recipe(0, "train", index).parameters
-    return plugin.backgrounds([parameters], bank)[0], bank.slices[parameters["slice"]] / 65535
-
-
 @given(seed=st.integers(0, 2**40), index=st.integers(0, 10**6))
 def test_cores_of_lesions_are_darker_than_what_they_cover(seed, index):
     mri = generator()
@@ -49,26 +41,10 @@ def test_cores_of_lesions_are_darker_than_what_they_cover(seed, index):
 
 
 def test_with_everything_off_the_background_is_the_slice():
-    values, expected = background(generator(), **OFF)
-    np.testing.assert_array_equal(values, expected)
-
-
-def correlation(field, distance):
-    return np.corrcoef(field[:, :-distance].ravel(), field[:, distance:].ravel())[0, 1]
-
-
-def test_texture_varies_over_its_scale_and_bias_over_the_image():
-    mri = generator(image_size=(96, 96), field_of_view=(60.0, 60.0))  # within the brain
-    fields = {}
-    for name, changes in {"fine": {"texture_scale": 2.0}, "coarse": {"texture_scale": 8.0}, "bias": {}}.items():
-        amplitude = {"bias": 0.3} if name == "bias" else {"texture": 0.3}
-        values, expected = background(mri, **{**OFF, **amplitude, **changes})
-        inside = slice(30, 66)
-        assert expected[inside, inside].all()
-        fields[name] = (values / np.where(expected > 0, expected, 1.0))[inside, inside]
-    assert correlation(fields["fine"], 4) < 0.3 < correlation(fields["coarse"], 4)
-    assert correlation(fields["fine"], 1) > 0.4
-    assert correlation(fields["bias"], 10) > 0.7
+    mri = generator(contrast=0.0, texture=0.0, bias=0.0, noise=0.0)
+    parameters, bank = mri.recipe(0, "train", 0).parameters, mri.material.bank
+    expected = bank.slices[[parameters["slice"]]] / 65535
+    np.testing.assert_array_equal(mri.plugin.backgrounds([parameters], bank), expected)
 
 
 @given(lift=st.floats(-0.5, 0.5), steepen=st.floats(-0.499, 0.499))
