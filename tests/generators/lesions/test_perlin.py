@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from salgen.generators.lesions.perlin import _axis, _cells, lattice_gradients, perlin_fields
+from salgen.generators.lesions.perlin import _axis, _cells, from_zero, lattice_gradients, perlin_fields
 
 TOLERANCE = 1e-6  # operands are multiples of 2**-24
 
@@ -76,3 +76,8 @@ def test_agrees_with_the_noise_package():
     ours = perlin_fields(gradients[None], (30, 40))[0] / math.sqrt(2)
     assert np.abs(gradients).max() == 1
     assert np.allclose(ours, theirs, atol=1e-5)
+
+
+def test_from_zero_bears_a_constant():
+    raised = from_zero(np.array([[[1.0, 3.0]], [[2.0, 2.0]]]))
+    assert raised.tolist() == [[[0.0, 2.0]], [[1.0, 1.0]]]
