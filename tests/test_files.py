@@ -77,21 +77,15 @@ def test_bytes_and_digest(tmp_path):
 
 
 def test_leftovers_of_killed_processes_are_removed(tmp_path):
-    (tmp_path / ".a.parquet.123.part").touch()
-    (tmp_path / ".a.parquet.123-0a1b2c3d.part").touch()
-    (tmp_path / "a.parquet").touch()
+    below = tmp_path / "b" / "c" / ".d.123-0a1b2c3d.part"
+    below.parent.mkdir(parents=True)
+    for path in (below, *(tmp_path / name for name in (".a.1.part", ".a.parquet.123-0a1b2c3d.part", "a.parquet"))):
+        path.touch()
     remove_temporaries(tmp_path)
-    assert [item.name for item in tmp_path.iterdir()] == ["a.parquet"]
-
-
-def test_leftovers_in_folders_below_are_removed_where_they_are_asked_for(tmp_path):
-    left = tmp_path / "a" / "b" / ".c.123-0a1b2c3d.part"
-    left.parent.mkdir(parents=True)
-    left.touch()
-    remove_temporaries(tmp_path)
-    assert left.exists()
+    assert {item.name for item in tmp_path.iterdir()} == {"a.parquet", "b"}
+    assert below.exists()
     remove_temporaries(tmp_path, below=True)
-    assert not left.exists()
+    assert not below.exists()
 
 
 def test_two_writers_of_one_name_do_not_share_a_temporary(tmp_path, monkeypatch):

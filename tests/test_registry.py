@@ -28,11 +28,6 @@ def test_every_paper_of_a_reference_has_one_doi():
     assert all(len(dois) == 1 for dois in found.values())
 
 
-def test_unknown_name_suggests_the_nearest():
-    with pytest.raises(SalgenError, match="did you mean 'perlin-lesions'"):
-        REGISTRIES["generators"].load("perlin-lesion")
-
-
 @pytest.mark.parametrize("name", ["lrp", "lrp-zz", "LRP-epsilon"])
 def test_an_unknown_name_is_answered_by_all_of_its_family(name):
     with pytest.raises(SalgenError, match=r"lrp-z\b") as refused:
@@ -59,9 +54,3 @@ def test_a_broken_plug_in_warns_on_list_and_explains_itself_on_use(monkeypatch):
         registry.check()
     with pytest.raises(SalgenError, match="ModuleNotFoundError"):
         registry.load("mine")
-
-
-def test_a_third_partys_plug_in_is_found(monkeypatch):
-    registry = _with_foreign(monkeypatch, EntryPoint("mine", "salgen.spec:DatasetSpec", "salgen.methods"))
-    assert "mine" in registry.names()
-    assert registry.load("mine").__name__ == "DatasetSpec"

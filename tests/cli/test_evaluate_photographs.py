@@ -82,7 +82,6 @@ def other_size():
 @pytest.mark.parametrize(
     ("prepare", "words", "says"),
     [
-        (trimaps, [], "masks/0.png: has the levels 1, 2, 3: say which are the object, as in --set mask_values=1,3"),
         (other_size, [], "mask and image bright/0.png have 32 x 24 and 9 x 9 pixels: save it in the image's size"),
         (other_class, ["--classes", "bright,dark"], "['bright', 'dark'] lack 'grey'"),
         (None, ["--labels", "none.csv"], "none.csv"),

@@ -4,14 +4,11 @@ import numpy as np
 import pytest
 from kept_runs import STATED, make_data
 from own_image_files import write_images, write_labels, write_masks
+from own_modules import SMALL_DETECTOR
 import salgen
 from salgen.cli.main import main
 from salgen.datasets.format.output_folder import sole_writer
 
-MODEL = """
-from torch import nn
-net = nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4, 2)).eval()
-"""
 WITHIN = {
     "make": ["make", "perlin-lesions", "{data}/more", "--scale", "demo"],
     "import": ["import", "{photos}", "{data}/data/more", "--masks", "{photos}-masks", "--labels", "{photos}.csv"],
@@ -32,7 +29,7 @@ WITHIN = {
 @pytest.fixture(scope="module")
 def places(tmp_path_factory):
     place = tmp_path_factory.mktemp("places")
-    (place / "a_model.py").write_text(MODEL)
+    (place / "a_model.py").write_text(f"{SMALL_DETECTOR.format('ReLU')}\nnet = detector()")
     (place / "images").mkdir()
     np.save(place / "images" / "a.npy", np.zeros((4, 4)))
     data = make_data(place)
@@ -65,19 +62,8 @@ def test_nothing_is_added_to_a_published_run(places, tmp_path, capsys, monkeypat
     monkeypatch.chdir(places["data"].parent)
     published = salgen.unpack(salgen.publish(places["run"], tmp_path / "run.tar", **STATED), tmp_path / "published")
     capsys.readouterr()
-    words = [
-        "evaluate",
-        str(places["data"]),
-        "--model",
-        "a_model:net",
-        "-m",
-        "grad-cam",
-        "--limit",
-        "2",
-        "--redraws",
-        "2",
-    ]
-    assert main([*words, "--out", str(published)]) == 2
+    words = ["--model", "a_model:net", "-m", "grad-cam", "--limit", "2", "--redraws", "2", "--out", str(published)]
+    assert main(["evaluate", str(places["data"]), *words]) == 2
     line = capsys.readouterr().err.splitlines()[-1]
     assert f"{published} holds a published run, whose `salgen verify` would fail: choose another --out" in line
     assert salgen.verify(published) == []

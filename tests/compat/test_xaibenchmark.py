@@ -9,6 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from marked_trees import attention_map, nearest, write_benchmark
+from torch import nn
 from salgen.compat import xaibenchmark
 from salgen.errors import SalgenError
 
@@ -103,13 +104,7 @@ def test_loaders_give_batches_of_images_attention_and_classes(benchmarks):
 
 def test_the_readmes_example_works(benchmarks):
     dataset = xaibenchmark.load_dataset("Scene-XAI")
-    model = torch.nn.Sequential(
-        torch.nn.Conv2d(3, 4, 3),
-        torch.nn.ReLU(),
-        torch.nn.AdaptiveAvgPool2d(1),
-        torch.nn.Flatten(),
-        torch.nn.Linear(4, 2),
-    )
+    model = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4, 2))
     found = xaibenchmark.evaluate_method("GradCAM", dataset, model, scale="demo")
     assert set(found) == {"mIoU", "PG", "iAUC"}
     assert all(0 <= value <= 1 for value in found.values())

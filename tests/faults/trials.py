@@ -1,6 +1,6 @@
 """Many damaged inputs, each tried in a process that may crash, hang or run out of memory without harm to the tests.
 
-A trial damages one input, gives it to what a user calls, and says how that ended. `run` is what the tests call.
+A trial damages one input, gives it to what a user calls, and says how that ended. `damage` is what the tests call.
 """
 
 import contextlib
@@ -31,8 +31,6 @@ SHOWN = 1500  # characters of a fault
 SECONDS = 120.0  # after which an input counts as a hang
 ROOM = 3 << 29  # bytes of address space that a trial may take on top of what the process has: 1.5 GiB
 REFUSED, HARMLESS, FAULT = "refused", "harmless", "broke something"
-
-_tried_so_far = [0]
 
 Calls = Mapping[str, Callable[[], Any]]
 Change = Callable[[bytes, Random], bytes]
@@ -136,18 +134,9 @@ def command(*arguments: str) -> None:
 def damage(
     request: pytest.FixtureRequest, box: Box, kind: str, large: int, files: str, change: Change, calls: Look
 ) -> None:
-    """Damage files of an input: each must be refused in one line, or harmless; undamaged nothing is refused.
+    """Damage one of the `files` in each trial: it is refused in one line, or harmless; undamaged nothing is refused.
 
-    Parameters
-    ----------
-    kind, large
-        As in :func:`run`.
-    files
-        Patterns of the files, one of which is changed in each trial.
-    change
-        Other bytes for those of a file.
-    calls
-        What a refusal must name, and what to call, given the file and whether its bytes are others.
+    `calls` gives what a refusal must name, and what to call, for the file and whether its bytes are others.
     """
 
     def tried(change: Change, rng: Random) -> str:
@@ -159,15 +148,7 @@ def damage(
         return box.attempt(*calls(box, path, data != before, rng))
 
     assert tried(lambda data, _: data, Random(0)) == ""
-    run(request, kind, large, lambda rng: tried(change, rng))
-
-
-def run(request: pytest.FixtureRequest, kind: str, large: int, trial: Callable[[Random], str]) -> None:
-    """Demand that each trial refuses its input in one line, which it returns, or is harmless.
-
-    `kind` names the inputs in the figures, and is part of their seeds; `large` of them are tried with --torture.
-    """
-    results = _results(kind, how_many(request, large), trial)
+    results = _results(kind, how_many(request, large), lambda rng: tried(change, rng))
     count(request, kind, results)
     faults = {result.text.strip().rpartition("\n")[2][:60]: result for result in results if result.outcome == FAULT}
     shown = "\n\n".join(f"input {one.number} of {kind!r}:\n{one.text[-SHOWN:]}" for one in faults.values())
@@ -181,11 +162,10 @@ def how_many(request: pytest.FixtureRequest, large: int) -> int:
 
 def count(request: pytest.FixtureRequest, kind: str, results: Sequence[Result]) -> None:
     """Record the figures of one kind: how many inputs, how they ended, and the slowest."""
-    _tried_so_far[0] += len(results)
     outcomes = [result.outcome for result in results]
     ended = ", ".join(f"{outcomes.count(one):,} {one}" for one in (REFUSED, HARMLESS, FAULT))
     slowest = max((result.seconds for result in results), default=0.0)
-    figure = f"mutated {kind}: {len(results):,} inputs: {ended}; slowest {slowest:.2f} s ({_tried_so_far[0]:,} so far)"
+    figure = f"mutated {kind}: {len(results):,} inputs: {ended}; slowest {slowest:.2f} s"
     request.node.user_properties.append(("figure", figure))
 
 

@@ -1,8 +1,7 @@
 from dataclasses import replace
 import pytest
 from salgen.errors import SalgenError
-from salgen.generators.factory import generator, generator_of, scale_of
-from salgen.registry import GENERATORS
+from salgen.generators.factory import generator, generator_of
 
 NAME = "uniform-lesions"
 
@@ -12,15 +11,6 @@ def test_parameters_are_laid_over_the_scale():
     assert generator(NAME, scale="full").plugin.image_size == (140, 192)
     made = generator(NAME, scale="full", **{"image-size": "32x40", "diameter": 4})
     assert (made.plugin.image_size, made.plugin.diameter) == ((32, 40), 4)
-
-
-def test_unknown_names_are_refused_with_the_nearest():
-    with pytest.raises(SalgenError, match="did you mean 'uniform-lesions'"):
-        generator("uniform-lesion")
-    with pytest.raises(SalgenError, match="did you mean 'full'"):
-        scale_of(GENERATORS.load(NAME), "fulll")
-    with pytest.raises(SalgenError, match="did you mean 'diameter'"):
-        generator(NAME, diametr=3)
 
 
 def test_a_spec_leads_back_to_its_generator_and_none_of_another_version_or_source():

@@ -134,69 +134,41 @@ def edited_gallery(run: Path) -> Iterator[dict[str, np.ndarray]]:
     np.savez(run / "gallery.npz", **arrays)
 
 
-def _variants(metric: str, variants: Sequence[str]) -> Sequence[str]:
+def _variants(metric, variants):
     return ("region:image",) if metric.startswith(ON_THE_IMAGE) else variants
 
 
-def _write_predictions(path: Path, samples: int, seeds: int, model: str) -> None:
+def _write_predictions(path, samples, seeds, model):
+    right = {"model": model, "label": 1, "predicted": 1, "probabilities": [0.02, 0.98]}
+    wrong = {**right, "predicted": 0, "probabilities": [0.9, 0.1]}
     rows = [
-        {
-            "model": model,
-            "training_seed": seed,
-            "sample_id": f"test-{i:06d}",
-            "label": 1,
-            "predicted": int(i != 3),
-            "probabilities": [0.02, 0.98] if i != 3 else [0.9, 0.1],
-        }
+        {**(wrong if i == 3 else right), "training_seed": seed, "sample_id": f"test-{i:06d}"}
         for seed in range(seeds)
         for i in range(samples)
     ]
     pq.write_table(pa.Table.from_pylist(rows), path)
 
 
-def _skill(call: str, shift: float) -> float:
+def _skill(call, shift):
     return CONTROLS[call] if call in CONTROLS else float(np.clip(METHODS[call] + shift, 0.0, 1.0))
 
 
-def _scores(
-    rng: np.random.Generator,
-    call: str,
-    metric: str,
-    variant: str,
-    samples: int,
-    seed: int,
-    shift: float,
-    undefined: bool,
-    name: str,
-    model: str,
-    coverage: float | None,
-    per_cluster: int,
-) -> pa.Table:
+def _scores(rng, call, metric, variant, samples, seed, shift, undefined, name, model, coverage, per_cluster):
     floor, ceiling = (METRICS | MORE_METRICS | LI2020_METRICS)[metric]
     skill = _skill(call, shift) + (0.0 if call in CONTROLS else 0.03 * np.sin(7 * seed + len(call)))
     value = floor + (ceiling - floor) * np.clip(skill + rng.normal(0, 0.12, samples) * (skill not in (0, 1)), 0, 1)
     if metric == "pointing-game":
         value = (rng.random(samples) < value).astype(float)
-    value, worst, reason = value, value.copy(), np.array([""] * samples, dtype=object)
+    worst, reason = value.copy(), np.array([""] * samples, dtype=object)
     if undefined:
         if call == "lrp-z" and metric == "relevance-mass":
             value[:5], worst[:5], reason[:5] = np.nan, 0.0, "zero_energy"
         if variant == "region:brain":
             value[-2:], worst[-2:], reason[-2:] = np.nan, np.nan, "empty_mask"
-    constants = {
-        "dataset": name,
-        "dataset_fingerprint": "f" * 64,
-        "split": "test",
-        "task": "label",
-        "model": model,
-        "method": call,
-        "method_parameters": "{}",
-        "reduction": "sum" if call in SIGNED else "max_abs",
-        "native_resolution": "8x8" if call in CAMS else "64x64",
-        "metric": metric,
-        "variant": variant,
-    }
-    columns: dict[str, Any] = {key: [text] * samples for key, text in constants.items()}
+    constants = {"dataset": name, "dataset_fingerprint": "f" * 64, "split": "test", "task": "label", "model": model}
+    constants |= {"method": call, "method_parameters": "{}", "reduction": "sum" if call in SIGNED else "max_abs"}
+    constants |= {"native_resolution": "8x8" if call in CAMS else "64x64", "metric": metric, "variant": variant}
+    columns = {key: [text] * samples for key, text in constants.items()}
     columns |= {
         "sample_id": [f"test-{i:06d}" for i in range(samples)],
         "cluster": [f"object-{i // per_cluster:06d}" for i in range(samples)],
@@ -211,29 +183,10 @@ def _scores(
     return pa.table(columns)
 
 
-def _record(
-    name: str,
-    methods: Sequence[str],
-    metrics: Sequence[str],
-    variants: Sequence[str],
-    samples: int,
-    accuracy: Sequence[float],
-    size: int,
-    model: str,
-    coverage: float | None,
-) -> dict[str, Any]:
-    certificates = [
-        {
-            "name": model,
-            "seed": i,
-            "samples": samples,
-            "coverage": coverage,
-            "uses_feature": 0.9,
-            "ignores_background": coverage,
-            "needed": {"lesion_1": 0.45, "lesion_2": 0.125},
-        }
-        for i in range(len(accuracy))
-    ]
+def _record(name, methods, metrics, variants, samples, accuracy, size, model, coverage):
+    shares = {"coverage": coverage, "uses_feature": 0.9, "ignores_background": coverage}
+    needed = {"lesion_1": 0.45, "lesion_2": 0.125}
+    names = [{"name": model, "seed": i, "samples": samples} for i in range(len(accuracy))]
     return {
         "salgen": "0.1.0",
         "command": ["salgen", "evaluate", name, "--n-trainings", str(len(accuracy))],
@@ -274,7 +227,7 @@ def _record(
         "conventions": {"limit": 200, "target": "label", "reduce": "native", "score": "logit", "seed": 0},
         "samples": {"split_total": 400, "considered": 2 * samples, "with_mask": samples, "without_mask": samples},
         "certificates": {
-            "models": certificates if coverage is not None else [],
+            "models": [{**one, **shares, "needed": needed} for one in names] if coverage is not None else [],
             "reason": "" if coverage is not None else "the samples cannot be rendered again: no recipes",
         },
         "timings": {"evaluate_seconds": 83.4},
@@ -282,9 +235,7 @@ def _record(
     }
 
 
-def _pictures(
-    rng: np.random.Generator, name: str, methods: Sequence[str], pictures: int, size: int
-) -> dict[str, np.ndarray]:
+def _pictures(rng, name, methods, pictures, size):
     rows, columns = np.mgrid[:size, :size] / size
     brain = ((rows - 0.5) / 0.45) ** 2 + ((columns - 0.5) / 0.36) ** 2 < 1
     images, masks = np.zeros((pictures, size, size, 1), np.uint8), np.zeros((pictures, size, size), bool)
@@ -314,7 +265,7 @@ def _pictures(
     }
 
 
-def _map(rng: np.random.Generator, call: str, mask: np.ndarray, image: np.ndarray, brain: np.ndarray) -> np.ndarray:
+def _map(rng, call, mask, image, brain):
     if call == "oracle":
         return mask.astype(float)
     if call in ("constant", "all-ones"):
@@ -329,7 +280,7 @@ def _map(rng: np.random.Generator, call: str, mask: np.ndarray, image: np.ndarra
     return signed if call in SIGNED else np.abs(signed)
 
 
-def _smooth(array: np.ndarray, width: float) -> np.ndarray:
+def _smooth(array, width):
     from scipy.ndimage import gaussian_filter
 
     return gaussian_filter(array, width / 2)

@@ -4,13 +4,10 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 from salgen.datasets.picture_libraries import stand_ins
-from salgen.datasets.picture_libraries.picture_file import PictureFile, write_library
 from salgen.errors import SalgenError
-from salgen.generators.composites.bam import OBJECTS, SCENES, Bam
-from salgen.generators.composites.libraries import Composite
+from salgen.generators.composites.bam import OBJECTS, SCENES
 from salgen.generators.drawing.photographs import photographs
 from salgen.generators.factory import generator
-from salgen.generators.generator import Generator
 from salgen.seeding import Stream
 
 SIDE = 32
@@ -121,30 +118,6 @@ def test_no_picture_is_in_two_splits(bam):
             assert len(set(seen)) == len(seen) == 30
 
 
-def black_on_white(tmp_path):
-    """A black, opaque object with a soft rim, on white."""
-    thing = np.zeros((16, 16, 4), dtype=np.uint8)
-    thing[..., 3] = 60
-    thing[2:-2, 2:-2, 3] = 255
-    white = np.full((SIDE, SIDE, 3), 255, dtype=np.uint8)
-    places = [(split, name, 0) for split in ("test", "train") for name in ("a", "b")]
-    for kind, picture in (("objects", thing), ("scenes", white)):
-        write_library(tmp_path / kind, [(place, picture) for place in places])
-    libraries = [PictureFile(tmp_path / kind, ("a", "b")) for kind in ("objects", "scenes")]
-    return Generator(
-        Bam(image_size=(SIDE, SIDE), objects=("a", "b"), scenes=("a", "b")), Composite("x", "", "", True, *libraries)
-    )
-
-
-def test_black_in_an_object_is_not_transparent(tmp_path):
-    sample = black_on_white(tmp_path).sample(0, "train", 0)
-    core, there = sample.regions["object_core"], sample.regions["object"]
-    assert core.sum() < there.sum()
-    assert (sample.image[core] < 128).all()
-    assert (sample.image[there] < 255).any(axis=1).all()
-    assert (sample.image[~there] == 255).all()
-
-
 def test_a_library_is_built_once_and_the_same_each_time(bam, tmp_path, monkeypatch):
     monkeypatch.setenv("SALGEN_CACHE", str(tmp_path))
     again = generator("bam", image_size=(SIDE, SIDE), pictures=10)
@@ -208,13 +181,6 @@ def test_objects_that_are_common_in_some_scenes_stand_on_these_alone(bam, block,
             np.testing.assert_array_equal(twin, bam.twin(plain.recipe).image)
             outside = ~sample.regions["object"]
             np.testing.assert_array_equal(twin[outside], sample.image[outside])
-
-
-def test_one_scene_more_changes_the_images_of_that_scene_alone():
-    few, more = common(3), common(4)
-    for index in range(PAIRS):
-        one, other = few.sample(1, "test", index), more.sample(1, "test", index)
-        assert (one.image != other.image).any() == (one.labels["scene"] == 3)
 
 
 def test_crops_of_photographs_can_be_scenes():

@@ -155,10 +155,3 @@ def test_windows_lie_beside_each_other_and_one_without_a_place_is_made_smaller()
         assert (windows[0].height, windows[0].width) == sizes[0]
     corner = placed([(10, 20), (20, 20)], (20, 20), Stream("tight"))[1]
     assert (corner.height, corner.width) in {(10, 10), (8, 8), (7, 7), (6, 6), (5, 5)}
-
-
-def test_every_free_place_is_as_likely():
-    """A window of 2 x 2 beside one that takes the upper half of 4 x 4: three places."""
-    found = Counter(placed([(2, 4), (2, 2)], (4, 4), Stream("free", index=index))[0].row for index in range(300))
-    assert set(found) == {0, 1, 2}
-    assert min(found.values()) > 70

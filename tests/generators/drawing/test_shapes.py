@@ -1,45 +1,28 @@
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from salgen.generators.drawing.shapes import FINE, paint, polygon
+from salgen.generators.drawing.shapes import covered
 
-SIZE = (16, 18)
-places = st.tuples(st.integers(-30, 160), st.integers(-30, 180))  # eighths of a pixel, so that all sums are exact
-
-
-@given(st.tuples(places, places, places))
-def test_a_triangle_covers_the_places_inside_it(corners):
-    """Those on its edges may count or not."""
-    corners = np.array(corners) / 8
-    rows, columns = ((np.arange(size * FINE) + 0.5) / FINE for size in SIZE)
-    sides = np.stack(
-        [
-            (end[0] - start[0]) * (columns[None, :] - start[1]) - (end[1] - start[1]) * (rows[:, None] - start[0])
-            for start, end in zip(corners, np.roll(corners, -1, axis=0), strict=True)
-        ]
-    )
-    inside = (sides > 0).all(axis=0) | (sides < 0).all(axis=0)
-    or_on = (sides >= 0).all(axis=0) | (sides <= 0).all(axis=0)
-    least, most = (found.reshape(SIZE[0], FINE, SIZE[1], FINE).mean(axis=(1, 3)) for found in (inside, or_on))
-    covered = polygon(corners, SIZE)
-    assert (least <= covered).all()
-    assert (covered <= most).all()
+SIZE = (12, 9)
+coordinates = st.tuples(st.integers(-40, 200), st.integers(-40, 160))
+triangles = st.lists(st.tuples(coordinates, coordinates, coordinates), min_size=1, max_size=3)
 
 
-def test_a_rectangle_covers_its_own_area():
-    covered = polygon([(2, 3), (2, 7.5), (5.25, 7.5), (5.25, 3)], SIZE)
-    assert covered[2:5, 3:7].min() == 1
-    assert covered[3, 7] == 0.5
-    assert covered[5, 3] == 0.25
-    assert covered.sum() == pytest.approx(3.25 * 4.5)
+def winding(polygon, row, column):
+    """How often a polygon runs around a place, edge by edge."""
+    turns = 0
+    for (r0, c0), (r1, c1) in zip(polygon, [*polygon[1:], polygon[0]], strict=True):
+        if (r0 <= row) != (r1 <= row) and c0 + (row - r0) / (r1 - r0) * (c1 - c0) <= column:
+            turns += 1 if r1 > r0 else -1
+    return turns
 
 
-def test_paint_mixes_by_coverage_and_leaves_the_rest_bit_for_bit():
-    canvas = np.random.default_rng(0).random((*SIZE, 3))
-    before = canvas.copy()
-    covered = polygon([(2, 3), (2, 7.5), (5.25, 7.5), (5.25, 3)], SIZE)
-    paint(canvas, (1.0, 0.5, 0.0), covered)
-    assert np.array_equal(canvas[covered == 0], before[covered == 0])
-    np.testing.assert_allclose(canvas[3, 4], (1.0, 0.5, 0.0))
-    np.testing.assert_allclose(canvas[3, 7], (before[3, 7] + (1.0, 0.5, 0.0)) / 2)
+@given(triangles)
+def test_polygons_cover_the_places_that_they_run_around(drawn):
+    polygons = [[(row / 10, column / 10) for row, column in triangle] for triangle in drawn]
+    window, inside = covered(np.concatenate(polygons), [3] * len(polygons), SIZE)
+    whole = np.zeros(SIZE, dtype=bool)
+    whole[window] = inside
+    for row, column in np.ndindex(SIZE):
+        turns = sum(winding(polygon, row + 0.5, column + 0.5) for polygon in polygons)
+        assert whole[row, column] == (turns != 0), (row, column)

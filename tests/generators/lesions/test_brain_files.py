@@ -49,14 +49,6 @@ def test_a_bids_folder_gives_its_brains_and_says_what_was_skipped(tmp_path):
     assert open_brains(str(tmp_path)).digest != before, "another mask is another brain"
 
 
-def test_what_bet_writes_is_one_brain(tmp_path):
-    write(tmp_path / "ann_brain.nii.gz", tissue() * ellipsoid(BRAIN))
-    write(tmp_path / "ann_brain_mask.nii.gz", ellipsoid(BRAIN).astype(np.uint8))
-    source = open_brains(str(tmp_path))
-    assert source.names() == ["ann_brain.nii.gz"]
-    assert source.masks == {"ann_brain.nii.gz": "ann_brain_mask.nii.gz"}
-
-
 @pytest.mark.parametrize(
     ("names", "masks", "skipped"),
     [
@@ -70,6 +62,7 @@ def test_what_bet_writes_is_one_brain(tmp_path):
         ),
         (["sub-1_T1w.nii", "sub-1_label-lesion_mask.nii"], {"sub-1_T1w.nii": None}, {"*_mask": 1}),
         (["sub-1_T1w.nii", "sub-1_space-MNI_desc-brain_mask.nii"], {"sub-1_T1w.nii": None}, {"*_mask": 1}),
+        (["ann_brain.nii", "ann_brain_mask.nii"], {"ann_brain.nii": "ann_brain_mask.nii"}, {}),
         (["a/sub-1_T1w.nii", "b/sub-1_desc-brain_mask.nii"], {"a/sub-1_T1w.nii": None}, {"*_mask": 1}),
         (["sub-1_bold.nii", "sub-1_mask.nii"], {}, {"*_bold": 1, "*_mask": 1}),
     ],
@@ -134,10 +127,3 @@ def test_a_mask_of_another_shape_is_refused(tmp_path):
     write(tmp_path / "a_mask.nii.gz", ellipsoid(BRAIN)[1:].astype(np.uint8))
     with pytest.raises(SalgenError, match=r"a_mask\.nii\.gz: 39x40x36 voxels, but .*a\.nii\.gz has 40x40x36"):
         open_brains(str(tmp_path)).load("a.nii.gz")
-
-
-def test_a_whole_head_with_its_mask_beside_it_is_a_brain(tmp_path):
-    write(tmp_path / "a.nii.gz", tissue())
-    write(tmp_path / "a_mask.nii.gz", ellipsoid(BRAIN).astype(np.uint8))
-    made = generator("mri-lesions", source=str(tmp_path), image_size=(32, 32), diameter=4, slices=4)
-    assert 0.2 < made.material.bank.masks.mean() < 0.6

@@ -50,13 +50,6 @@ def test_a_smooth_field_is_exact_so_that_no_order_of_summation_shows():
             assert Fraction(found[row, column]) == exact
 
 
-def test_a_smooth_field_is_bounded_and_smooth():
-    fields = np.stack([smooth_field(Stream("x", index=k), (40, 40), (4, 4)) for k in range(200)])
-    assert np.abs(fields).max() <= 1.0 + 2.0**-14
-    assert 0.25 < fields.std() < 0.31
-    assert np.abs(np.diff(fields, axis=1)).max() < 0.2
-
-
 def trilinear(levels, place):
     """The slow way, one voxel after the other."""
     if any(not 0 <= x <= extent - 1 for x, extent in zip(place, levels.shape, strict=True)):
@@ -93,24 +86,6 @@ def test_slices_have_the_right_size_in_millimetres(voxel_size, pixel_mm):
     assert max(areas) < 1.08 * SCALES[1] ** 2 * whole / tilt
 
 
-def test_the_brain_is_centred_wherever_it_lies_in_its_volume():
-    values = np.zeros((50, 60, 40), np.float32)
-    values[2:26, 25:55, 3:21] = head().values
-    slab = prepare_volume(Volume(values, (6.0, 6.0, 7.0)), 6.0)
-    for number in range(8):
-        brain, _ = cut_slice(slab, Stream("x", index=number), SIZE, 6.0)
-        middle = np.argwhere(brain).mean(axis=0)
-        assert np.abs(middle - (np.array(SIZE) - 1) / 2).max() < 2.0
-
-
-def test_levels_reach_the_top_at_a_robust_maximum():
-    volume = head()
-    volume.values[12, 15, 9] = 1e6  # one hot voxel must not darken the rest
-    slab = prepare_volume(volume, 6.0)
-    assert slab.levels.max() == TOP
-    assert np.median(slab.levels[slab.levels > 0]) > TOP / 2
-
-
 def test_fine_voxels_are_averaged_to_the_pixels_size():
     volume = Volume(np.kron(head().values, np.ones((3, 3, 3), np.float32)), (2.0, 2.0, 7 / 3))
     coarse, fine = prepare_volume(head(), 6.0), prepare_volume(volume, 6.0)
@@ -141,15 +116,6 @@ def test_specks_are_dropped_and_large_pieces_kept():
     assert not kept[17, 17]
     assert kept.sum() == 64 + 9
     assert not slicing._whole_pieces(np.zeros((4, 4), dtype=bool)).any()
-
-
-def test_a_bank_holds_masks_and_slices_of_the_asked_shape():
-    bank = bank_of(Heads())
-    assert bank.masks.shape == bank.slices.shape == (8, *SIZE)
-    assert (bank.masks.dtype, bank.slices.dtype) == (np.bool_, np.uint16)
-    assert not bank.slices[~bank.masks].any()
-    assert bank.slices[bank.masks].min() > 0
-    assert len(np.unique(bank.slices.reshape(8, -1), axis=0)) == 8
 
 
 @pytest.mark.parametrize(("slices", "sizes"), [(1, [1, 1, 1]), (2, [2, 2, 2]), (3, [1, 1, 1]), (20, [14, 3, 3])])
@@ -223,37 +189,13 @@ def test_the_cache_tells_banks_apart(other):
         bank_of(**{"source": Unreadable(), **other})
 
 
-def altered(path):
-    packed = bytearray(path.read_bytes())
-    packed[len(packed) // 2] ^= 1
-    path.write_bytes(packed)
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda path: path.write_bytes(b""),
-        lambda path: path.write_bytes(b"not an archive"),
-        lambda path: path.write_bytes(path.read_bytes()[:-50]),
-        lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
-        altered,
-        lambda path: np.savez(path, masks=np.array([{}]), slices=1, digest=2),
-        lambda path: np.savez(path, masks=np.zeros(1)),
-    ],
-    ids=["empty", "text", "cut short", "half", "altered", "pickles", "an array missing"],
-)
-def test_a_damaged_cache_is_cut_again(tmp_path, damage, recwarn):
-    first = bank_of(Heads())
+def test_a_damaged_cache_is_cut_again(tmp_path):
+    first, again = bank_of(Heads()), Heads()
     (path,) = (tmp_path / "cache").glob("*.npz")
     whole = path.read_bytes()
-    damage(path)
-    again = Heads()
-    second = bank_of(again)
-    assert again.loaded == ["0.nii"]
-    np.testing.assert_array_equal(second.slices, first.slices)
-    np.testing.assert_array_equal(second.masks, first.masks)
-    assert path.read_bytes() == whole
-    assert not recwarn.list
+    path.write_bytes(whole[: len(whole) // 2])
+    np.testing.assert_array_equal(bank_of(again).slices, first.slices)
+    assert (again.loaded, path.read_bytes()) == (["0.nii"], whole)
 
 
 def test_the_shipped_brain_gives_usable_slices(capsys):

@@ -79,30 +79,6 @@ def test_pixels_are_background_times_factors_rounded_once():
     assert np.array_equal(image[..., 0], np.rint(expected * 65535))
 
 
-def test_every_pixel_of_the_mask_was_painted_and_none_outside():
-    parameters, material = positive()
-    sample = FLAT.render(parameters, material, Edit())
-    twin = FLAT.render(parameters, material, Edit(omit=("lesions",)))
-    darker = (sample.image < twin.image)[..., 0]
-    assert np.array_equal(darker, sample.regions["lesions"])
-    assert not twin.regions["lesions"].any()
-    assert (sample.labels["label"], twin.labels["label"]) == (1, 0)
-    assert np.array_equal(sample.regions["lesions"], sample.regions["lesion_1"] | sample.regions["lesion_2"])
-    assert (sample.regions["core"] & ~sample.regions["lesions"]).sum() == 0
-    assert sample.regions["core"].sum() < sample.regions["lesions"].sum()
-
-
-def test_the_core_has_lost_at_least_half_of_the_depth():
-    plugin = Flat(image_size=(40, 48), bit_depth=16, diameter=10)
-    parameters, material = positive(plugin)
-    sample = plugin.render(parameters, material, Edit()).image.astype(float)
-    twin = plugin.render(parameters, material, Edit(omit=("lesions",))).image.astype(float)
-    core = plugin.render(parameters, material, Edit()).regions["core"]
-    lost = 1 - sample[core] / twin[core]
-    assert lost.min() >= 0.35 - 1e-3
-    assert core.sum() <= 64
-
-
 def test_one_lesion_can_be_shown_alone():
     parameters, material = positive()
     one = FLAT.render(parameters, material, Edit(change={"lesions": 1}))
@@ -110,22 +86,6 @@ def test_one_lesion_can_be_shown_alone():
     assert np.array_equal(one.regions["lesions"], both.regions["lesion_1"])
     with pytest.raises(SalgenError, match="changes lesions to 0, 1, 2"):
         FLAT.render(parameters, material, Edit(change={"lesions": 3}))
-    with pytest.raises(SalgenError, match="edit eyes: omits lesions, lesion_1"):
-        FLAT.render(parameters, material, Edit(omit=("eyes",)))
-
-
-@pytest.mark.parametrize("index", range(4))
-def test_one_versus_two_shows_the_other_class_in_its_twin(index):
-    plugin = Flat(image_size=(40, 48), bit_depth=16, diameter=6, lesion_classes="one_vs_two")
-    parameters, material = drawn(plugin, index)
-    ((sample, twin),) = plugin.render_pairs([parameters], material, True)
-    other = plugin.render(parameters, material, plugin.counterfactual(parameters))
-    assert parameters["shown"] == 1 + parameters["label"]
-    assert np.array_equal(twin, other.image)
-    assert other.labels["label"] == 1 - parameters["label"]
-    changed = (sample.image != twin)[..., 0]
-    assert np.array_equal(changed, sample.regions["lesion_2"])
-    assert plugin.tasks == {"label": ("one_lesion", "two_lesions")}
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from salgen.errors import SalgenError
 from salgen.generators.lesions.nifti import load_volume
-from salgen.generators.lesions.volumes import Volumes, assign_splits, open_brains, spread_splits
+from salgen.generators.lesions.volumes import assign_splits, open_brains, spread_splits
 
 SHAPE = (10, 12, 9)
 AFFINE = np.diag([2.0, 3.0, 4.0, 1.0])
@@ -31,14 +31,6 @@ def volumes_in(folder, names):
     return folder
 
 
-@pytest.mark.parametrize("name", ["a.nii", "a.nii.gz"])
-def test_a_volume_keeps_its_values_and_voxel_sizes(tmp_path, name):
-    volume = load_volume(write(tmp_path / name, head()))
-    assert volume.voxel_size == (2.0, 3.0, 4.0)
-    assert volume.values.dtype == np.float32
-    np.testing.assert_array_equal(volume.values, head())
-
-
 @pytest.mark.parametrize("axes", [(0, 1, 2), (2, 0, 1), (1, 2, 0)])
 @pytest.mark.parametrize("flips", [(1, 1, 1), (-1, 1, 1), (-1, -1, 1), (1, -1, -1)])
 def test_any_orientation_gives_the_same_volume(tmp_path, axes, flips):
@@ -48,7 +40,7 @@ def test_any_orientation_gives_the_same_volume(tmp_path, axes, flips):
         affine[axis, stored] = flip * (2.0, 3.0, 4.0)[axis]
     affine[3, 3] = 1.0
     volume = load_volume(write(tmp_path / "turned.nii", turned, affine))
-    assert volume.voxel_size == (2.0, 3.0, 4.0)
+    assert (volume.voxel_size, volume.values.dtype) == ((2.0, 3.0, 4.0), np.float32)
     np.testing.assert_array_equal(volume.values, head())
 
 
@@ -120,12 +112,9 @@ def test_a_mask_of_the_same_voxels_in_another_order_is_taken(tmp_path):
 @pytest.mark.parametrize(
     ("name", "damage"),
     [
-        ("empty.nii", lambda raw: b""),
         ("empty.nii.gz", lambda raw: b""),
-        ("text.nii", lambda raw: b"not a volume " * 100),
         ("text.nii.gz", lambda raw: b"not a volume " * 100),
         ("short.nii", lambda raw: raw[:-100]),
-        ("header.nii", lambda raw: raw[:200]),
         ("short.nii.gz", lambda raw: gzip.compress(raw[: len(raw) // 2])),
         ("plain.nii.gz", lambda raw: raw),
     ],
@@ -157,8 +146,6 @@ def test_the_shipped_volume_is_one_skull_stripped_anatomy_with_its_notice():
     assert volume.values.shape == (197, 233, 189)
     assert volume.voxel_size == (1.0, 1.0, 1.0)
     assert 0.15 < np.count_nonzero(volume.values) / volume.values.size < 0.30
-    assert "Copyright (C) 1993-2004 Louis Collins" in source.license
-    assert "provided that the above copyright notice appear in all copies" in source.license
     assert "not by subject" in source.notes
     assert "one anatomy" in source.notes
 
@@ -253,11 +240,3 @@ def test_the_digest_follows_names_contents_and_splits_but_not_the_place(tmp_path
     assert digest("three", ["a.nii", "b.nii"], "path,split\na.nii,test\nb.nii,train\n") != first
     assert digest("four", ["b.nii", "a.nii"], "path,split\na.nii,train\nb.nii,test\n") != first
     assert digest("five", ["a.nii", "c.nii"], "path,split\na.nii,train\nc.nii,test\n") != first
-
-
-def test_a_volume_that_vanished_is_named(tmp_path):
-    source = Volumes("volumes", "", "", {"a.nii": tmp_path / "a.nii"}, {})
-    with pytest.raises(SalgenError, match=r"a\.nii"):
-        _ = source.digest
-    with pytest.raises(SalgenError, match=r"a\.nii"):
-        source.load("a.nii")
