@@ -13,8 +13,18 @@ from salgen.parameters import parse_pairs
 from salgen.registry import GENERATORS, IMPORTERS
 from salgen.typed_json import from_json
 
-CONFIG = {"scale": str, "splits": dict[str, int], "seed": int, "parameters": dict[str, Any], "source": str,
-          "workers": int, "executor": str, "ray_address": str, "twins": bool, "recipes_only": bool}  # fmt: skip
+CONFIG = {
+    "scale": str,
+    "splits": dict[str, int],
+    "seed": int,
+    "parameters": dict[str, Any],
+    "source": str,
+    "workers": int,
+    "executor": str,
+    "ray_address": str,
+    "twins": bool,
+    "recipes_only": bool,
+}
 
 
 def _tables(params: dict[str, Any]) -> dict[str, type]:

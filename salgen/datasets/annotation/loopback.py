@@ -32,7 +32,9 @@ NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")  # lower case: some file systems 
 def check_name(name: str) -> str:
     """The name of a person, which becomes a file's; a SalgenError if it is not one."""
     if not NAME.fullmatch(name):
-        raise SalgenError(f"name {name!r}: a name has 1 to 32 of a to z, 0 to 9, - and _, beginning with none of these")
+        raise SalgenError(
+            f"name {name!r}: a name has 1 to 32 of a to z, 0 to 9, - and _, and begins with none of - and _"
+        )
     return name
 
 
