@@ -80,7 +80,9 @@ class Bam(Painted):
         if self.scenes and self.common_in is not None and self.common_in > len(self.scenes):
             raise SalgenError(f"common_in = {self.common_in}: there are only {len(self.scenes)} scenes")
         if floor(min(self.image_size) * self._shares[1]) < SMALLEST:
-            raise SalgenError(f"area = {self.area[0]:g},{self.area[1]:g}: objects below {SMALLEST} pixels show nothing")
+            raise SalgenError(
+                f"area = {self.area[0]:g},{self.area[1]:g}: objects of fewer than {SMALLEST} pixels show nothing"
+            )
 
     @property
     def tasks(self) -> Mapping[str, tuple[str, ...]]:
@@ -110,8 +112,15 @@ class Bam(Painted):
         natural = context.material.objects.size(context.split, context.material.objects.classes[thing], number)
         height, width = self._size(context, block * kinds[0] + thing, *natural)
         row, column = self._place(context, block * kinds[0] + thing, height, width)
-        window = {"height": height, "width": width, "row": row, "column": column}
-        return {OBJECT: thing, "object_number": number, **window, **self._scene(context, scene, block)}
+        return {
+            OBJECT: thing,
+            "object_number": number,
+            "height": height,
+            "width": width,
+            "row": row,
+            "column": column,
+            **self._scene(context, scene, block),
+        }
 
     def redraw(self, parameters: Mapping[str, Any], context: Context) -> dict[str, Any]:
         """The same object on a scene of any kind; of the same kind where the scene is the class."""
@@ -174,8 +183,9 @@ class Bam(Painted):
     def _place(self, context: Context, key: int, height: int, width: int) -> tuple[int, int]:
         """Row and column of the first pixel of a window that lies within the image."""
         space, lengths = context.stream("place", key=key), (height, width)
-        sides = zip(self.image_size, lengths, strict=True)
-        row, column = (int(space.integers(side - length + 1, 1)[0]) for side, length in sides)
+        row, column = (
+            int(space.integers(side - length + 1, 1)[0]) for side, length in zip(self.image_size, lengths, strict=True)
+        )
         return row, column
 
     def _has_object(self, parameters: Mapping[str, Any]) -> bool:
@@ -208,9 +218,10 @@ class Bam(Painted):
         low, high = (floor(side * share) for share in self._shares)
         drawn = low + int(context.stream("size", key=group).integers(max(high - low, 1), 1)[0])
         scale = drawn / side / relative
-        sides = zip((height, width), self.image_size, strict=True)
-        tall, wide = (min(max(round(length * scale), 1), most) for length, most in sides)
-        return tall, wide
+        return (
+            min(max(round(height * scale), 1), self.image_size[0]),
+            min(max(round(width * scale), 1), self.image_size[1]),
+        )
 
 
 def scene_of(parameters: Mapping[str, Any], material: Composite) -> Float64:

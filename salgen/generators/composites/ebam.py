@@ -67,11 +67,25 @@ class Ebam(Bam):
     def open_source(self, source: str | None) -> Composite:
         """The libraries of objects and of scenes, filtered where there is a detector."""
         path = None if source in (None, STAND_INS) else Path(str(source))
-        candidates = self.candidate_objects or self.objects, self.candidate_scenes or self.scenes
-        wanted = self.objects, self.scenes, self.pictures, self.fewest
-        return open_library(FILTERED, path, self.image_size, self._longest, *candidates, *wanted)
+        return open_library(
+            FILTERED,
+            path,
+            self.image_size,
+            self._longest,
+            self.candidate_objects or self.objects,
+            self.candidate_scenes or self.scenes,
+            self.objects,
+            self.scenes,
+            self.pictures,
+            self.fewest,
+        )
 
     def fitted(self, source: Composite) -> Self:
         """With the classes that the source has, and those that it had before the filter."""
-        candidates: Any = {"candidate_objects": source.candidate_objects, "candidate_scenes": source.candidate_scenes}
-        return replace(self, objects=source.objects.classes, scenes=source.scenes.classes, **candidates)
+        return replace(
+            self,
+            objects=source.objects.classes,
+            scenes=source.scenes.classes,
+            candidate_objects=source.candidate_objects,
+            candidate_scenes=source.candidate_scenes,
+        )

@@ -72,9 +72,13 @@ class MultiObjects(Painted):
     def __post_init__(self) -> None:
         most = self.objects_per_image[1]
         if most > len(self.objects):
-            raise SalgenError(f"objects_per_image = {most}: objects has {len(self.objects)} classes; give as many")
+            raise SalgenError(
+                f"objects_per_image = {most}: objects has {len(self.objects)} classes; give at least as many"
+            )
         if min(self.image_size) * sqrt(self.area[0] / most) < SMALLEST:
-            raise SalgenError(f"area = {self.area[0]:g}: windows below {SMALLEST} pixels show nothing; enlarge it")
+            raise SalgenError(
+                f"area = {self.area[0]:g}: windows of fewer than {SMALLEST} pixels show nothing; give a larger area"
+            )
 
     @property
     def tasks(self) -> Mapping[str, tuple[str, ...]]:
@@ -84,7 +88,9 @@ class MultiObjects(Painted):
     def open_source(self, source: str | None) -> Composite:
         """The libraries of drawn objects and scenes."""
         if source not in (None, STAND_INS):
-            raise SalgenError(f"source = {source!r}: {self.name} takes none; voc-2012 and coco-2017 are imported")
+            raise SalgenError(
+                f"source = {source!r}: {self.name} is drawn, give none; voc-2012 and coco-2017 are imported"
+            )
         longest = max(floor(max(self.image_size) * LONGEST), SMALLEST)
         return open_library(STAND_INS, self.image_size, longest, self.objects, self.scenes, self.pictures)
 
@@ -92,8 +98,12 @@ class MultiObjects(Painted):
         """The class that the sample is about, and the image: the same for all samples of one image."""
         image, place = (context.index, 0) if context.split in ONCE else self._rounds.pair(context, context.index)
         classes, objects = self._rounds.content(context, image)
-        shown = self._objects(context, image, classes, objects) | self._scene(context, image)
-        return {OBJECT: classes[place], "image": image, **shown}
+        return {
+            OBJECT: classes[place],
+            "image": image,
+            **self._objects(context, image, classes, objects),
+            **self._scene(context, image),
+        }
 
     def redraw(self, parameters: Mapping[str, Any], context: Context) -> dict[str, Any]:
         """The same objects on another scene."""
@@ -143,11 +153,17 @@ class MultiObjects(Painted):
         classes = parameters["classes"]
         first = classes.index(parameters[OBJECT])
         row, column, height, width = parameters["windows"][first]
-        own = classes.count(parameters[OBJECT])
-        counts = {"objects": own, "other_objects": len(classes) - own, "classes": len(set(classes))}
-        centre = {"row": row + (height - 1) / 2, "column": column + (width - 1) / 2}
-        size = {"height": height, "width": width}
-        return {"image": parameters["image"], **counts, **size, **centre, "scene": parameters["scene"]}
+        return {
+            "image": parameters["image"],
+            "objects": classes.count(parameters[OBJECT]),
+            "other_objects": len(classes) - classes.count(parameters[OBJECT]),
+            "classes": len(set(classes)),
+            "height": height,
+            "width": width,
+            "row": row + (height - 1) / 2,
+            "column": column + (width - 1) / 2,
+            "scene": parameters["scene"],
+        }
 
     @cached_property
     def _rounds(self) -> ClassRounds:
