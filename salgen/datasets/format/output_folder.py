@@ -18,7 +18,7 @@ from salgen.spec import DatasetSpec
 
 WAY_OUT = "choose another OUT, or remove the folder"
 SCORES = "scores.parquet"  # written when a run is finished
-State = Literal["nothing", "part", "all"]  # of the data set that is in its output folder
+State = Literal["nothing", "part", "all"]  # how much of a data set its output folder holds
 
 
 def check_destination(folder: Path, spec: DatasetSpec, *, twins: bool, recipes_only: bool = False) -> State:

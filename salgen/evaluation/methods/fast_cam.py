@@ -31,7 +31,7 @@ class FastCam(ClassActivation):
     reference = "Mundhenk et al. 2020, Efficient saliency maps for explainable AI, doi:10.48550/arXiv.1911.11293"
     resolution = "the input's"
     defined_for = "networks with layers that end in a ReLU"
-    class_map = staticmethod(grad_cam)  # of a layer, (n, 1, h, w)
+    class_map = staticmethod(grad_cam)  # a layer and its context to (n, 1, h, w)
 
     layers: str | None = param(
         None, "dotted names of rectified layers joined by +; default: the last of each resolution"

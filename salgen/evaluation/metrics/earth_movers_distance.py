@@ -45,8 +45,8 @@ class EarthMoversDistance(MaskMetric):
         if not top > 0:
             return math.nan, ZERO_ENERGY
         shape = positive.shape
-        counts = [min(side, self.cells) for side in shape]  # of pools (cells, side): 1 where a pixel lies in the cell
-        pools = [
+        counts = [min(side, self.cells) for side in shape]  # cells along each axis
+        pools = [  # (cells, side): 1 where a pixel lies in the cell
             (np.arange(side) * count // side == np.arange(count)[:, None]).astype(np.float64)
             for side, count in zip(shape, counts, strict=True)
         ]
