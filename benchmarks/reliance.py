@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from salgen.datasets.making import make
 from salgen.evaluation.report.reliance import reliance_effects
 from salgen.evaluation.report.runs import LoadedRun, read_runs
-from salgen.evaluation.runs.artifacts.certificate_table import FILE
+from salgen.evaluation.runs.artifacts.certificate_table import CERTIFICATES
 from salgen.evaluation.runs.running import evaluate
 from salgen.generators.interfaces import Movable
 from salgen.registry import GENERATORS
@@ -51,7 +51,7 @@ def runs(name: str, folder: Path) -> list[LoadedRun]:
 
 def tolerance_for(run: LoadedRun, share: float) -> float:
     """The least tolerance at which such a share of all scored samples and trainings is certified."""
-    table = pq.read_table(run.path / FILE).to_pandas()
+    table = pq.read_table(run.path / CERTIFICATES).to_pandas()
     needed = np.where(table["uses_feature"].fillna(value=False), table["tolerance"], np.inf)
     return float(np.quantile(needed, share, method="inverted_cdf"))
 

@@ -20,7 +20,7 @@ from torch import nn
 import salgen
 from benchmarks.marked_lesions import KINDS, registered
 from salgen.datasets.reading.reader import open_dataset
-from salgen.evaluation.runs.artifacts.certificate_table import FILE
+from salgen.evaluation.runs.artifacts.certificate_table import CERTIFICATES
 from salgen.evaluation.runs.certify import certify
 from salgen.evaluation.runs.conventions import Conventions
 from salgen.evaluation.runs.evaluated_models import EvaluatedModel
@@ -91,7 +91,7 @@ def tried(folder: Path, kind: str, strength: float, redraws: int = REDRAWS) -> t
     dataset, model = open_dataset(data), EvaluatedModel.of(trained)
     certify([ModelRunner(Plan.of(dataset, Conventions(redraws=redraws), [model], {}, {}), model, folder)])
     generator, found = generator_of(dataset.spec), []
-    for certificate in pq.read_table(folder / FILE).to_pylist():
+    for certificate in pq.read_table(folder / CERTIFICATES).to_pylist():
         recipe = generator.recipe(dataset.spec.seed, "test", int(certificate["sample_id"].rpartition("-")[2]))
         found.append(Tried(toggle(generator, recipe, trained.classifier), certificate))
     return trained.card.test_accuracy, found

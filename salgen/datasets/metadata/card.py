@@ -5,9 +5,8 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from salgen.datasets.format.manifest import Manifest
 from salgen.datasets.format.schema import card_features, columns, mask_columns
 from salgen.datasets.format.shards import shards_of
@@ -15,6 +14,9 @@ from salgen.datasets.metadata.citation import yaml_text
 from salgen.datasets.metadata.publication_metadata import PublicationMetadata, hub_license
 from salgen.generators.interfaces import Guaranteed
 from salgen.parameters import build, describe
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 SIZES = ((10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M"), (10**7, "1M<n<10M"))
 
@@ -59,8 +61,10 @@ def card_text(manifest: Manifest, plugin: Any, publication: PublicationMetadata 
 
 
 @cache
-def _template() -> Template:
+def _template() -> "Template":
     """The card's text; it is Markdown, so values are escaped by the filters `markdown` and `code`."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
     kept: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
     environment = Environment(loader=FileSystemLoader(Path(__file__).parent), undefined=StrictUndefined, **kept)
     environment.filters |= {"markdown": markdown, "code": markdown_code, "repr": repr}

@@ -47,12 +47,7 @@ def composite_evidence(
         Of networks with a logit of its own for each class, bool (N,): whether a sample shows its target.
 
     """
-    others = [  # the samples whose photographs are a sample's backgrounds
-        np.random.default_rng([0, number]).permutation(np.flatnonzero([own != other for other in clusters]))[
-            :BACKGROUNDS
-        ]
-        for number, own in enumerate(clusters)
-    ]
+    others = [_others(number, clusters) for number in range(len(images))]
     if min(map(len, others)) < FEWEST:
         raise SalgenError(f"composite evidence takes {FEWEST + 1} photographs of different clusters or more")
     found: list[dict[str, Certificate]] = [{} for _ in images]
@@ -114,3 +109,9 @@ def _inpainted(image: Float32, mask: Mask) -> Float32:
     every = math.ceil(max(mask.shape) / INPAINTED)
     coarse = inpaint_biharmonic(image[:, ::every, ::every], mask[::every, ::every], channel_axis=0)
     return np.asarray(np.clip(resize(coarse, image.shape, order=1), 0, 1), dtype=np.float32)
+
+
+def _others(number: int, clusters: Sequence[str]) -> NDArray[np.int64]:
+    """The samples whose photographs are a sample's backgrounds."""
+    others = np.flatnonzero(np.array([cluster != clusters[number] for cluster in clusters]))
+    return np.asarray(np.random.default_rng([0, number]).permutation(others)[:BACKGROUNDS])

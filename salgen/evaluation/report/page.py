@@ -5,8 +5,6 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from salgen.datasets.format.checksums import FILE as SUMS
-from salgen.datasets.format.output_folder import check_outside
 from salgen.errors import SalgenError
 from salgen.evaluation.diagnostics import clever_hans, thresholds
 from salgen.evaluation.reliance.certificate_rule import TOLERATED, most_faulty
@@ -54,6 +52,8 @@ def report(runs: Sequence[Path | str], out: Path | str | None = None, study: Stu
     loaded = read_runs(runs)
     section = study_section(study) if study is not None else None
     html = render(loaded, section)
+    from salgen.datasets.format.checksums import FILE as SUMS  # take pyarrow, which protocols go without
+    from salgen.datasets.format.output_folder import check_outside
 
     folders = [run.path for run in loaded]
     if len(folders) > 1 or (folders[0] / SUMS).is_file():
