@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 import numpy as np
-import pyarrow.parquet as pq
 from salgen.errors import SalgenError, readable, unknown_name
 from salgen.evaluation.diagnostics.thresholds import FAITHFULNESS, LOCALIZATION, Thresholds
 from salgen.evaluation.runs.artifacts.predictions import FILE
@@ -91,6 +90,8 @@ def probabilities_in(run: str | Path) -> dict[tuple[str, int, str], list[float]]
 
 
 def _predictions(run: str | Path) -> list[dict[str, Any]]:
+    import pyarrow.parquet as pq
+
     path = Path(run) / FILE
     if not path.is_file():
         raise SalgenError(f"{path} is missing: {run} is not a run folder, or `salgen evaluate` has not finished there")

@@ -6,17 +6,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
-from salgen.datasets.reading.reader import Dataset
-from salgen.evaluation.runs.artifacts.chunk_files import read_rows
 from salgen.evaluation.runs.artifacts.run_record import CHUNK
 from salgen.files import atomic_path
 from salgen.progress import progress
 from salgen.types import Float32, Mask
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from salgen.datasets.reading.reader import Dataset
 
 FILE = "predictions.parquet"
 SEEN = 0.5  # probability above which a multi-label model predicts that an image shows a class
@@ -67,6 +67,8 @@ def predicted_classes(probabilities: Float32, labels: Classes, multi_label: bool
 
 def predict_split(dataset: Dataset, task: str, path: Path, predict: Callable[[Float32], Float32]) -> Predictions:
     """The predictions in the file `path`, or those of ``predict(images) -> probabilities``, which are written to it."""
+    from salgen.evaluation.runs.artifacts.chunk_files import read_rows  # takes pyarrow
+
     labels = np.asarray(dataset.column(task), dtype=np.int64)
     if not path.exists():
         probabilities, done = np.empty((len(dataset), len(dataset.tasks[task])), dtype=np.float32), 0
@@ -82,6 +84,9 @@ def predict_split(dataset: Dataset, task: str, path: Path, predict: Callable[[Fl
 
 def keep_probabilities(path: Path, probabilities: Float32) -> None:
     """Write a model's probabilities of the samples of a split, float32 (N, K), for :func:`predict_split` to read."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     with atomic_path(path) as temporary:
         pq.write_table(pa.table({"probabilities": _lists(probabilities)}), temporary)
 
@@ -95,6 +100,8 @@ def write_predictions(
     run: Path, ids: Sequence[str], models: Sequence[tuple[str, int]], predictions: Sequence[Predictions]
 ) -> None:
     """Write ``predictions.parquet``."""
+    import pyarrow.parquet as pq
+
     with atomic_path(run / FILE) as temporary:
         pq.write_table(predictions_table(ids, models, predictions), temporary)
 
@@ -103,22 +110,29 @@ def predictions_table(
     ids: Sequence[str], models: Sequence[tuple[str, int]], predictions: Sequence[Predictions]
 ) -> pa.Table:
     """A row for each model, seed and sample; in multi-label data `present` has the numbers of the classes shown."""
-    tables = []
-    for (name, seed), of_model in zip(models, predictions, strict=True):
-        columns = {
-            "model": pa.array([name] * len(ids), pa.string()),
-            "training_seed": pa.array([seed] * len(ids), pa.int64()),
-            "sample_id": pa.array(ids, pa.string()),
-            "label": pa.array(of_model.labels, pa.int64()),
-            "predicted": pa.array(of_model.predicted, pa.int64()),
-            "probabilities": _lists(of_model.probabilities),
-        }
-        if of_model.present is not None:
-            shown = [np.flatnonzero(row).tolist() for row in of_model.present]
-            columns["present"] = pa.array(shown, pa.list_(pa.int64()))
-        tables.append(pa.table(columns))
+    import pyarrow as pa
+
+    def shown(present: Mask) -> pa.Array:
+        return pa.array([np.flatnonzero(row).tolist() for row in present], pa.list_(pa.int64()))
+
+    tables = [
+        pa.table(
+            {
+                "model": pa.array([name] * len(ids), pa.string()),
+                "training_seed": pa.array([seed] * len(ids), pa.int64()),
+                "sample_id": pa.array(ids, pa.string()),
+                "label": pa.array(of_model.labels, pa.int64()),
+                "predicted": pa.array(of_model.predicted, pa.int64()),
+                "probabilities": _lists(of_model.probabilities),
+                **({} if of_model.present is None else {"present": shown(of_model.present)}),
+            }
+        )
+        for (name, seed), of_model in zip(models, predictions, strict=True)
+    ]
     return pa.concat_tables(tables)
 
 
 def _lists(values: Float32) -> Any:
+    import pyarrow as pa
+
     return pa.array(list(values.astype(np.float32)), pa.list_(pa.float32()))
