@@ -10,6 +10,8 @@ from itertools import combinations
 from pathlib import Path
 import numpy as np
 import pandas as pd
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import squareform
 from benchmarks.filled_pages import filled
 from salgen.evaluation.bench.benchmark import judges
 from salgen.evaluation.bench.board_rows import against_floors
@@ -24,6 +26,7 @@ RESULTS, PAGE = ROOT / "results", ROOT / "docs" / "findings.md"
 FIRST = 12  # methods of the order that are shown
 KNOWN = (HABIT, "integrated-gradients", "center", "sobel", "random")  # shown, too
 FEWEST = 3  # families of an order by architecture
+N_KINDS = len(set(KINDS.values()))
 EXACT = 0.9995  # cosine with the exact attribution
 DESIGNED = {"coloured-cells": "coloured-cells-colour-counter", "logic-slots": "logic-slots-slot-logic"}
 JUDGED = {"rank_correlation": ".2f", "pairs": ".2f", "passes": ".0f"}  # columns of judges and their formats
@@ -85,13 +88,16 @@ class Results:
         return _matrix(means.corr("spearman"))
 
     def kinds(self) -> str:
-        """The correlation of orders within and between kinds of cause."""
+        """The correlation of orders within and between kinds of cause, and the kinds that they themselves make."""
         found = self._by(lambda world: world.family).corr("spearman")
+        groups = fcluster(linkage(squareform(1 - found.to_numpy(), checks=False), "average"), N_KINDS, "maxclust")
+        made = "; ".join(", ".join(found.index[groups == group]) for group in np.unique(groups))
         within = [found.at[pair] for pair in combinations(found, 2) if KINDS[pair[0]] == KINDS[pair[1]]]
         between = [found.at[pair] for pair in combinations(found, 2) if KINDS[pair[0]] != KINDS[pair[1]]]
         return (
             f"The mean correlation is {np.mean(within):.2f} within a kind of cause ({len(within)} pairs of families) "
-            f"and {np.mean(between):.2f} between kinds ({len(between)} pairs)."
+            f"and {np.mean(between):.2f} between kinds ({len(between)} pairs). By these correlations the families "
+            f"fall into {N_KINDS} groups (average linkage): {made}."
         )
 
     def architectures(self) -> str:
