@@ -59,6 +59,7 @@ def test_what_is_drawn_is_read(drawn):
             assert tuple(np.flatnonzero(present[index])) == sample.present["object"]
             one = stored[index]
             np.testing.assert_array_equal(one["object_present"], present[index])
+            np.testing.assert_array_equal(stored.to_torch()[index][1], present[index])
             assert one["object"] == sample.labels["object"]
             np.testing.assert_array_equal(one["mask"], sample.regions["object"])
 

@@ -107,6 +107,10 @@ def test_valid_region_is_the_map_cut_out_of_each_map(maps, masks):
         ({"maps": np.zeros((4, 1, *SHAPE))}, r"maps have shape \(4, 1, 12, 13\)"),
         ({"maps": np.zeros((4, *SHAPE), dtype=complex)}, "complex128: must be real"),
         ({"maps": [[[1.0, 2.0], [3.0]]]}, "not a dense array"),
+        (
+            {"masks": np.ones((4, 2, *SHAPE), dtype=bool), "metrics": ["idr"], "twin_maps": np.zeros((4, *SHAPE))},
+            "metric 'idr' takes one mask per map: masks hold 2",
+        ),
         ({"masks": np.zeros((4, 12, 12), dtype=bool)}, r"masks have shape \(4, 12, 12\) and maps \(4, 12, 13\)"),
         ({"masks": np.zeros((4, 0, *SHAPE), dtype=bool)}, r"masks have shape \(4, 0, 12, 13\)"),
         ({"masks": np.full((4, *SHAPE), np.nan)}, "masks hold the value nan"),
