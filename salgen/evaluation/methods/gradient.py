@@ -1,4 +1,4 @@
-"""The gradient, and methods that average it over noise or along a path."""
+"""The gradient, its product with the image, and its average over noise."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 import torch
 from torch import Tensor
-from salgen.evaluation.attribution.attribution_context import AttributionContext, Method, PathMethod, baselines_param
+from salgen.evaluation.attribution.attribution_context import AttributionContext, Method
 from salgen.evaluation.attribution.passes import PassRequirements
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.parameters import param
@@ -71,7 +71,7 @@ class SmoothGrad(Method):
     def attribute(self, context: AttributionContext) -> Tensor:
         """Signed (n, C, h, w)."""
         inputs, streams = context.inputs, context.streams(self.name)
-        deviation, total, squares = self.noise * _range(inputs), torch.zeros_like(inputs), torch.zeros_like(inputs)
+        deviation, total, squares = self.noise * value_range(inputs), torch.zeros_like(inputs), torch.zeros_like(inputs)
         for _ in range(self.n):
             gradient = context.gradient(inputs + deviation * normal_noise(inputs, streams))
             total += gradient
@@ -80,77 +80,12 @@ class SmoothGrad(Method):
         return {"mean": mean, "square": square, "variance": (square - mean.square()).clamp(min=0)}[self.average]
 
 
-@dataclass(frozen=True)
-class IntegratedGradients(PathMethod):
-    """Gradients integrated on the straight line from a baseline (black by default), times the difference from it.
-
-    Black is the image that is zero before normalisation. Attributions sum to the score's difference from that of the
-    baseline, up to the quadrature's error.
-    """
-
-    name = "integrated-gradients"
-    cost = "50"
-    shows_image = True
-    reference = "Sundararajan et al. 2017, Axiomatic attribution for deep networks, doi:10.48550/arXiv.1703.01365"
-    quick: ClassVar = {"steps": 4}
-
-    steps: int = param(50, "points of the quadrature", low=1)
-    quadrature: str = param("gauss-legendre", "how the integral is computed", choices=("gauss-legendre", "midpoint"))
-    baselines: float | str = baselines_param("black")
-
-    def attribute(self, context: AttributionContext) -> Tensor:
-        """Signed (n, C, h, w)."""
-        import captum.attr
-
-        attributions: Tensor = captum.attr.IntegratedGradients(context.scores_of).attribute(
-            context.inputs.detach().clone(),
-            baselines=context.baselines_of(self.baselines),
-            additional_forward_args=(context.targets,),
-            n_steps=self.steps,
-            method={"gauss-legendre": "gausslegendre", "midpoint": "riemann_middle"}[self.quadrature],
-            internal_batch_size=len(context.inputs),
-        )
-        return attributions.detach()
-
-
-@dataclass(frozen=True)
-class GradientShap(PathMethod):
-    """The mean gradient at random points between a noisy black baseline and the image, times their difference.
-
-    Each draw takes a baseline, black plus normal noise, and a uniform point on the straight line. Attributions sum to
-    about the score's difference from the mean score of the baselines. captum draws baselines from a given set instead,
-    and can add noise to the image.
-    """
-
-    name = "gradient-shap"
-    cost = "50"
-    shows_image = True
-    reference = (
-        "Lundberg and Lee 2017, A unified approach to interpreting model predictions, doi:10.48550/arXiv.1705.07874"
-    )
-    quick: ClassVar = {"n": 3}
-
-    n: int = param(50, "draws per image", low=1)
-    noise: float = param(0.15, "standard deviation of the baselines, as a share of the image's range", low=0.0)
-    baselines: float | str = baselines_param("black")
-
-    def attribute(self, context: AttributionContext) -> Tensor:
-        """Signed (n, C, h, w)."""
-        inputs, streams, start = context.inputs, context.streams(self.name), context.baselines_of(self.baselines)
-        deviation, total = self.noise * _range(inputs), torch.zeros_like(inputs)
-        for _ in range(self.n):
-            positions = torch.from_numpy(np.concatenate([stream.uniform(1) for stream in streams])).to(inputs)
-            path = inputs - start - deviation * normal_noise(inputs, streams)
-            total += path * context.gradient(inputs - (1 - positions.view(-1, 1, 1, 1)) * path)
-        return total / self.n
-
-
 def normal_noise(inputs: Tensor, streams: Sequence[Stream]) -> Tensor:
     """Standard normal numbers, shaped as the inputs (n, C, h, w): the next ones of each of n streams."""
     drawn = np.stack([stream.normal(inputs[0].numel()) for stream in streams])
     return torch.from_numpy(drawn).to(inputs).view_as(inputs)
 
 
-def _range(inputs: Tensor) -> Tensor:
+def value_range(inputs: Tensor) -> Tensor:
     """Each image's largest value minus its smallest, (n, 1, 1, 1)."""
     return inputs.amax(dim=(1, 2, 3), keepdim=True) - inputs.amin(dim=(1, 2, 3), keepdim=True)

@@ -1,4 +1,4 @@
-"""Gradients along a path to the image: IDGI, Guided IG, Blur IG and expected gradients."""
+"""Gradients along a path: integrated gradients, GradientSHAP, IDGI, Guided IG, Blur IG and expected gradients."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -6,11 +6,77 @@ import numpy as np
 import torch
 from torch import Tensor
 from salgen.evaluation.attribution.attribution_context import AttributionContext, PathMethod, baselines_param
+from salgen.evaluation.methods.gradient import normal_noise, value_range
 from salgen.parameters import param
 from salgen.types import Float64
 
 BLUR = 50 / 224  # standard deviation of the strongest blur, as a share of the image's longer side
 _CLOSE = 1e-9  # the authors' tolerance of a distance
+
+
+@dataclass(frozen=True)
+class IntegratedGradients(PathMethod):
+    """Gradients integrated on the straight line from a baseline (black by default), times the difference from it.
+
+    Black is the image that is zero before normalisation. Attributions sum to the score's difference from that of the
+    baseline, up to the quadrature's error.
+    """
+
+    name = "integrated-gradients"
+    cost = "50"
+    shows_image = True
+    reference = "Sundararajan et al. 2017, Axiomatic attribution for deep networks, doi:10.48550/arXiv.1703.01365"
+    quick: ClassVar = {"steps": 4}
+
+    steps: int = param(50, "points of the quadrature", low=1)
+    quadrature: str = param("gauss-legendre", "how the integral is computed", choices=("gauss-legendre", "midpoint"))
+    baselines: float | str = baselines_param("black")
+
+    def attribute(self, context: AttributionContext) -> Tensor:
+        """Signed (n, C, h, w)."""
+        import captum.attr
+
+        attributions: Tensor = captum.attr.IntegratedGradients(context.scores_of).attribute(
+            context.inputs.detach().clone(),
+            baselines=context.baselines_of(self.baselines),
+            additional_forward_args=(context.targets,),
+            n_steps=self.steps,
+            method={"gauss-legendre": "gausslegendre", "midpoint": "riemann_middle"}[self.quadrature],
+            internal_batch_size=len(context.inputs),
+        )
+        return attributions.detach()
+
+
+@dataclass(frozen=True)
+class GradientShap(PathMethod):
+    """The mean gradient at random points between a noisy black baseline and the image, times their difference.
+
+    Each draw takes a baseline, black plus normal noise, and a uniform point on the straight line. Attributions sum to
+    about the score's difference from the mean score of the baselines. captum draws baselines from a given set instead,
+    and can add noise to the image.
+    """
+
+    name = "gradient-shap"
+    cost = "50"
+    shows_image = True
+    reference = (
+        "Lundberg and Lee 2017, A unified approach to interpreting model predictions, doi:10.48550/arXiv.1705.07874"
+    )
+    quick: ClassVar = {"n": 3}
+
+    n: int = param(50, "draws per image", low=1)
+    noise: float = param(0.15, "standard deviation of the baselines, as a share of the image's range", low=0.0)
+    baselines: float | str = baselines_param("black")
+
+    def attribute(self, context: AttributionContext) -> Tensor:
+        """Signed (n, C, h, w)."""
+        inputs, streams, start = context.inputs, context.streams(self.name), context.baselines_of(self.baselines)
+        deviation, total = self.noise * value_range(inputs), torch.zeros_like(inputs)
+        for _ in range(self.n):
+            positions = torch.from_numpy(np.concatenate([stream.uniform(1) for stream in streams])).to(inputs)
+            path = inputs - start - deviation * normal_noise(inputs, streams)
+            total += path * context.gradient(inputs - (1 - positions.view(-1, 1, 1, 1)) * path)
+        return total / self.n
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 from salgen.evaluation.attribution.attribution_context import AttributionContext, PathMethod
-from salgen.evaluation.methods.gradient import IntegratedGradients
+from salgen.evaluation.methods.path_gradients import IntegratedGradients
 from salgen.parameters import param
 from salgen.types import Float64
 
