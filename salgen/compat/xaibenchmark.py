@@ -34,8 +34,13 @@ NAMES = {
     "cat&dog-xai": "pet-xai",
     "pascal": "object-xai",
 }
-METHODS = {"gradcam": "grad-cam", "gradcam++": "grad-cam++", "ig": "integrated-gradients", "ixg": "input-x-gradient",
-           "attention": "raw-attention"}  # fmt: skip
+METHODS = {
+    "gradcam": "grad-cam",
+    "gradcam++": "grad-cam++",
+    "ig": "integrated-gradients",
+    "ixg": "input-x-gradient",
+    "attention": "raw-attention",
+}
 MEASURES = {measure: calls[measure] for measure, calls in DEFINITIONS.items()}  # as the paper defines them
 
 

@@ -54,17 +54,22 @@ class CancerXai(MarkedImages):
     def read_layout(self, path: Path) -> Found:
         """A slice of each volume of a copy, which a seed draws."""
         root = path / DECATHLON
-        files = _volumes(root / VOLUMES, "pancreas_*")
-        with_tumour = {_stem(file): (file, root / LABELS / file.name) for file in files}
+        with_tumour = {
+            _stem(file): (file, root / LABELS / file.name) for file in _volumes(root / VOLUMES, "pancreas_*")
+        }
         if not with_tumour or not (root / LABELS).is_dir():
             expected = f"the Medical Segmentation Decathlon has its volumes there, with {LABELS} beside them"
             raise missing(root / VOLUMES / "pancreas_NNN.nii.gz", expected)
         without = _healthy(path)
         if not without:
-            expected = "NIH Pancreas-CT is expected there, a folder of DICOM for each patient, or NIfTI of that name"
-            raise missing(path / "Pancreas-CT/PANCREAS_NNNN", expected)
-        volumes: dict[str, tuple[Path, Path | None]] = dict(with_tumour)
-        volumes |= {name: (one, None) for name, one in without.items()}
+            raise missing(
+                path / "Pancreas-CT/PANCREAS_NNNN",
+                "NIH Pancreas-CT is expected there, a folder of DICOM for each patient, or NIfTI of that name",
+            )
+        volumes: dict[str, tuple[Path, Path | None]] = {
+            **with_tumour,
+            **{name: (one, None) for name, one in without.items()},
+        }
         images = {}
         skipped: Counter[str] = Counter()
         for name, (file, place, fault, size) in _looked_at(volumes, self.split_seed).items():
@@ -73,14 +78,18 @@ class CancerXai(MarkedImages):
                 skipped[fault] += 1
                 continue
             marks = (SliceMask(labels, place, TUMOUR),) if labels else ()
-            of_volume = Path(file), CLASSES[labels is not None], marks
-            shown = VolumeSlice(*of_volume, cluster=name, canvas=(size[0], size[1]), place=place, window=WINDOW)
-            images[volume.relative_to(path).as_posix()] = shown
+            label = CLASSES[labels is not None]
+            item = volume.relative_to(path).as_posix()
+            canvas = size[0], size[1]
+            images[item] = VolumeSlice(
+                Path(file), label, marks, cluster=name, canvas=canvas, place=place, window=WINDOW
+            )
         return Found(path, images, CLASSES, ABOUT, LICENSE, skipped)
 
 
 def _volumes(folder: Path, pattern: str) -> list[Path]:
-    return sorted(file for file in folder.glob(pattern) if file.name.endswith((".nii", ".nii.gz")) and file.is_file())
+    files = [file for file in folder.glob(pattern) if file.name.endswith((".nii", ".nii.gz")) and file.is_file()]
+    return sorted(files)
 
 
 def _stem(file: Path) -> str:
@@ -91,9 +100,13 @@ def _healthy(path: Path) -> dict[str, Path]:
     """NIH's volumes by name: files of NIfTI, else folders with a series of DICOM."""
     found = {_stem(file): file for file in _volumes(path, "**/PANCREAS_*")}
     for folder in sorted(path.glob("**/PANCREAS_*")):
-        if any(folder.rglob("*.dcm")):
+        if _slices(folder):
             found.setdefault(folder.name, folder)
     return {name: volume for name, volume in found.items() if name not in WITHDRAWN}
+
+
+def _slices(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("*.dcm"))
 
 
 def _looked_at(volumes: Mapping[str, tuple[Path, Path | None]], seed: int) -> dict[str, Drawn]:
@@ -103,7 +116,7 @@ def _looked_at(volumes: Mapping[str, tuple[Path, Path | None]], seed: int) -> di
         named = tracked("looking at volumes", volumes.items(), "volumes")
         return [_drawn(name, volume, labels, seed) for name, (volume, labels) in named]
 
-    files = [file for pair in volumes.values() for one in pair if one for file in (sorted(one.rglob("*.dcm")) or [one])]
+    files = [file for pair in volumes.values() for one in pair if one for file in (_slices(one) or [one])]
     return dict(zip(volumes, cached_json("ct-slices", [VERSION, stamp_of(files), seed], look), strict=True))
 
 
@@ -112,7 +125,7 @@ def _drawn(name: str, path: Path, labels: Path | None, seed: int) -> Drawn:
     try:
         if path.is_dir():
             broken: Counter[str] = Counter()
-            series = open_series(sorted(path.rglob("*.dcm")), broken)
+            series = open_series(_slices(path), broken)
             if broken:
                 raise UnusableError(next(iter(broken)))
             file = series.paths[_one_of(range(len(series)), name, seed)]

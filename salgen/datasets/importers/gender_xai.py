@@ -17,8 +17,10 @@ from salgen.datasets.picture_libraries.picture_sampling import counted
 from salgen.errors import SalgenError, readable
 from salgen.parameters import param
 
-WORDS = {"man": {"man", "men", "boy", "male", "guy", "gentleman"},
-         "woman": {"woman", "women", "girl", "female", "lady"}}  # fmt: skip
+WORDS = {
+    "man": {"man", "men", "boy", "male", "guy", "gentleman"},
+    "woman": {"woman", "women", "girl", "female", "lady"},
+}
 PERSON = 1  # COCO's number of the category
 LEAST = 0.02  # least share of the image's area
 ABOUT = (

@@ -17,11 +17,25 @@ from salgen.datasets.format.schema import PICTURES, Column, columns
 from salgen.datasets.metadata.citation import SALGEN, title
 from salgen.datasets.metadata.publication_metadata import PublicationMetadata
 
-TYPES = {"text": "sc:Text", "image": "sc:ImageObject", "images": "sc:ImageObject", "label": "sc:Integer",
-         "labels": "sc:Integer", "numbers": "sc:Float", "array": "sc:Float"}  # fmt: skip
-FORMATS = {"parquet": "application/x-parquet", "json": "application/json", "md": "text/markdown",
-           "cff": "application/yaml", "csv": "text/csv", "html": "text/html", "npz": "application/zip",
-           "safetensors": "application/octet-stream"}  # fmt: skip
+TYPES = {
+    "text": "sc:Text",
+    "image": "sc:ImageObject",
+    "images": "sc:ImageObject",
+    "label": "sc:Integer",
+    "labels": "sc:Integer",
+    "numbers": "sc:Float",
+    "array": "sc:Float",
+}
+FORMATS = {
+    "parquet": "application/x-parquet",
+    "json": "application/json",
+    "md": "text/markdown",
+    "cff": "application/yaml",
+    "csv": "text/csv",
+    "html": "text/html",
+    "npz": "application/zip",
+    "safetensors": "application/octet-stream",
+}
 _TERMS = (
     *("annotation", "arrayShape", "citeAs", "column", "containedIn", "equivalentProperty", "excludes", "extract"),
     *("field", "fileObject", "fileProperty", "fileSet", "format", "includes", "isArray", "isLiveDataset", "jsonPath"),

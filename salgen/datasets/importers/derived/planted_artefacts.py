@@ -115,16 +115,23 @@ class PlantedArtefacts(Derived):
         kept, agrees = context.stream("keep").uniform(1)[0], context.stream("agree").uniform(1)[0]
         label = base if kept < self.keep else self._another(base, context, "label")
         artefact = label if agrees < self.agreement else self._another(label, context, ARTEFACT)
-        image = {"split": context.split, "item": context.index, "source_label": base}
-        painted = {ARTEFACT: artefact, "twin": self._another(artefact, context, "twin"), "place": self._place(context)}
-        return {**image, "label": label, **painted}
+        return {
+            "split": context.split,
+            "item": context.index,
+            "source_label": base,
+            "label": label,
+            "artefact": artefact,
+            "twin": self._another(artefact, context, "twin"),
+            "place": self._place(context),
+        }
 
     def redraw(self, parameters: Mapping[str, Any], context: Context) -> dict[str, Any]:
         """The same artefact on another image of the split, of each class of the source equally often."""
         by_class = context.material.load(context.split).by_class
         base = sorted(by_class)[context.balanced("source", len(by_class))]
-        others = by_class[base][by_class[base] != parameters["item"]]
-        items = others if len(others) else by_class[base]
+        items = by_class[base][by_class[base] != parameters["item"]]
+        if not len(items):
+            items = by_class[base]
         chosen = int(items[context.stream("item").integers(len(items), 1)[0]])
         return {**parameters, "item": chosen, "source_label": base}
 
