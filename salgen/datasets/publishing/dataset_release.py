@@ -86,9 +86,10 @@ def as_published(stored: Manifest, *, pixels: bool) -> Manifest:
 
 def with_checksums(files: Files, digests: Mapping[str, str]) -> dict[str, Path | bytes]:
     """Files in the order of their names, with their `SHA256SUMS`; `digests` are those of the files on disk."""
-    texts = {name: content for name, content in files.items() if isinstance(content, bytes)}
-    own = {name: digests[name] for name in files.keys() - texts.keys()}
-    sums = own | {name: hashlib.sha256(text).hexdigest() for name, text in texts.items()}
+    sums = {
+        name: hashlib.sha256(content).hexdigest() if isinstance(content, bytes) else digests[name]
+        for name, content in files.items()
+    }
     listed = "".join(f"{sums[name]}  {name}\n" for name in sorted(sums))
     return dict(sorted({**files, checksums.FILE: listed.encode()}.items()))
 
@@ -126,5 +127,7 @@ def _copy_without_pixels(folder: Path, stored: Manifest, shard: Shard, target: P
     with shard_writer(target, stored) as writer:
         for group in range(file.num_row_groups):
             rows = read_group(folder / shard.path, file, group, kept)
-            columns = [pa.nulls(rows.num_rows, one.type) if one.name in PIXELS else rows[one.name] for one in schema]
+            columns = [
+                pa.nulls(rows.num_rows, field.type) if field.name in PIXELS else rows[field.name] for field in schema
+            ]
             writer.write_table(pa.table(columns, schema=schema), row_group_size=stored.rows_per_group)
