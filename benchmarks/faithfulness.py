@@ -131,7 +131,7 @@ def _ours(case: Case, name: str) -> Callable[[], object]:
 
 def _curve(case: Case) -> Float64:
     known = metric_inputs_of(case.maps, model=case.view, images=case.images, targets=case.targets)
-    return deletion_curve(known, step=case.step)
+    return deletion_curve(known, "zero", case.step)
 
 
 def _passes(view: ModelView, images: Tensor, count: int) -> None:

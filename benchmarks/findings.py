@@ -173,9 +173,9 @@ class Results:
             })  # fmt: skip
         cosine = by_metric["attribution-cosine"]
         found = [name for name in sorted(cosine.index[(cosine > EXACT).all(axis=1)]) if not name.startswith("oracle")]
-        rows = [[f"`{method}`", *(f"{mean:.3f}" for means in by_metric.values() for mean in means.loc[method])]
-                for method in found]  # fmt: skip
-        return markdown_table(["method", *(f"{metric}, {name}" for metric in by_metric for name in DESIGNED)], rows)
+        cells = [[f"`{method}`", *(f"{mean:.3f}" for means in by_metric.values() for mean in means.loc[method])]
+                 for method in found]  # fmt: skip
+        return markdown_table(["method", *(f"{metric}, {name}" for metric in by_metric for name in DESIGNED)], cells)
 
     def judges(self) -> str:
         """What choosing the method by each judge costs, the least first."""

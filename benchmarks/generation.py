@@ -108,7 +108,7 @@ def _samples() -> list[Row]:
         manifests = {twins: describe(made, spec, twins=twins) for twins in (False, True)}
 
         def write(twins: bool) -> None:
-            write_shard(made, manifests[twins], shard, folder)
+            write_shard(made, manifests[twins], folder, shard)
 
         mask = np.zeros(SIZE, dtype=bool)
 

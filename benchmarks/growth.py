@@ -10,7 +10,7 @@ import json
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,8 @@ from benchmarks.processes import in_a_process, peak_mb
 SIZES = {
     "make": (1_000, 10_000, 100_000),
     "recipes": (10_000, 100_000, 1_000_000),
-    "evaluate": (1_000, 10_000, 100_000),
+    "evaluate": (1_000, 10_000),
+    "evaluate, 2 redraws": (1_000, 10_000, 100_000),  # by default 8, which take 25 minutes for 100,000 images
 }
 BATCH = 32  # the fastest measured
 BARE_BATCHES = 250
@@ -64,14 +65,14 @@ def _line(sizes: Sequence[int], us_per_image: Sequence[float]) -> str:
 def _make(size: int, folder: Path, *, recipes_only: bool = False) -> tuple[float, float]:
     from salgen.datasets.making import make
 
-    how = {"workers": 1, "recipes_only": recipes_only}
+    how: dict[str, Any] = {"workers": 1, "recipes_only": recipes_only}
     make("perlin-lesions", folder / "warm", splits={"train": 512}, **how)
     started = time.perf_counter()
     make("perlin-lesions", folder / "data", splits={"train": size}, **how)
     return time.perf_counter() - started, 0.0
 
 
-def _evaluate(size: int, folder: Path) -> tuple[float, float]:
+def _evaluate(size: int, folder: Path, *, redraws: int | None = None) -> tuple[float, float]:
     from salgen.datasets.making import make
     from salgen.evaluation.runs.running import evaluate
 
@@ -83,7 +84,7 @@ def _evaluate(size: int, folder: Path) -> tuple[float, float]:
     checkpoint = warm / "lesion-cnn-seed0"
     with _counting_images() as shown:
         started = time.perf_counter()
-        run = evaluate(data, model=checkpoint, methods=methods, out=folder / "run")
+        run = evaluate(data, model=checkpoint, methods=methods, redraws=redraws, out=folder / "run")
         seconds = time.perf_counter() - started
     return seconds, _bare_passes(checkpoint, shown) + _bare_sorts(run)
 
@@ -153,7 +154,12 @@ def main() -> None:
         for line in lines(SIZES):
             print(line, flush=True)
         return
-    steps = {"make": _make, "recipes": partial(_make, recipes_only=True), "evaluate": _evaluate}
+    steps: dict[str, Callable[..., tuple[float, float]]] = {
+        "make": _make,
+        "recipes": partial(_make, recipes_only=True),
+        "evaluate": _evaluate,
+        "evaluate, 2 redraws": partial(_evaluate, redraws=2),
+    }
     with tempfile.TemporaryDirectory() as place:
         measured = steps[arguments.step](arguments.size, Path(place))
     seconds, bare = (value / arguments.size * 1e6 for value in measured)

@@ -5,7 +5,7 @@ that salgen makes besides (predictions, memory) count for less. RISE's peer is w
 it adds up a map for each of the 1000 classes, of which one is looked at.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 import captum.attr
 import torch
 from captum._utils.models.linear_model import SkLearnRidge
@@ -117,7 +117,7 @@ def _surrogates() -> list[Row]:
     rows = []
     for name, kind in SURROGATES.items():
         peer = kind(lambda inputs: view.network(inputs).detach().softmax(dim=1))
-        work = {
+        work: dict[str, Callable[[], object]] = {
             "captum": lambda peer=peer: peer.attribute(image, target=0, **given),
             "passes": lambda: _forward(view, batch),
             "ours": lambda name=name: salgen.explain(view, image, 0, method=name, n=CHANGED, cells=REGIONS),

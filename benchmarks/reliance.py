@@ -44,7 +44,7 @@ def runs(name: str, folder: Path) -> list[LoadedRun]:
     """Both runs of a generator: the model trained plainly, and for reliance."""
     data = make(name, folder / name, scale=SCALE, splits={"train": TRAIN, "val": None, "test": None})
     model = LESION_MODEL if name.endswith("-lesions") else MODEL
-    how = {"model": model, "scale": SCALE, "n_trainings": SEEDS, "methods": METHODS, "limit": IMAGES}
+    how: dict[str, Any] = {"model": model, "scale": SCALE, "n_trainings": SEEDS, "methods": METHODS, "limit": IMAGES}
     trained = {kind: folder / f"{name}-{'reliance' if kind else 'plain'}" for kind in (False, True)}
     return read_runs([evaluate(data, reliance=kind, out=out, **how) for kind, out in trained.items()])
 

@@ -108,7 +108,7 @@ def toggle(generator: Generator, recipe: Recipe, network: nn.Module) -> Toggled:
 
 
 def _logits(samples: Sequence[Sample | None], network: nn.Module) -> Float64:
-    images = np.stack([sample.image for sample in samples if sample is not None]) / 255
+    images = np.stack([sample.image for sample in samples if sample is not None]).astype(np.float64) / 255
     with torch.no_grad():
         return np.asarray(network(torch.from_numpy(images).permute(0, 3, 1, 2).float()).double().numpy())
 

@@ -39,7 +39,8 @@ METRICS = ("srg", "infidelity", "sensitivity-n", "irof", "road", "saco")
 
 def boxes(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """The bounding box of a mask, bool (H, W)."""
-    return np.logical_and.outer(*(between(mask.any(axis=axis)) for axis in (1, 0)))
+    rows, columns = (between(np.asarray(mask.any(axis=axis))) for axis in (1, 0))
+    return np.logical_and.outer(rows, columns)
 
 
 def between(marked: NDArray[np.bool_]) -> NDArray[np.bool_]:

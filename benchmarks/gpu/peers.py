@@ -114,7 +114,8 @@ def _occlusion(method: Any, asked: Asked) -> Tensor:
 
 
 def _surrogate(kind: Callable[..., Any], method: Any, asked: Asked) -> Tensor:
-    regions = grid(*asked.inputs.shape[2:], method.cells).to(asked.inputs.device)
+    height, width = asked.inputs.shape[2:]
+    regions = grid(height, width, method.cells).to(asked.inputs.device)
     return asked.attribute(
         kind(asked.probabilities), feature_mask=regions[None, None], n_samples=method.n, perturbations_per_eval=AT_ONCE
     )

@@ -14,8 +14,9 @@ from torch.utils.flop_counter import FlopCounterMode
 from benchmarks.gpu.campaign import Bench, Row, Step
 from benchmarks.gpu.measuring import arithmetic, matrix_tflops, peak_gb, seconds, share_waited
 from benchmarks.gpu.networks import PAPER, SMALL
-from benchmarks.gpu.reproduction import PERLIN, SETTINGS, made, on_device, progress_of
+from benchmarks.gpu.reproduction import SETTINGS, made, on_device, progress_of
 from benchmarks.processes import within
+from salgen.evaluation.protocols.budding2021 import PERLIN
 from salgen.evaluation.training.trainer import Trainer
 from salgen.evaluation.training.training import train
 from salgen.evaluation.training.training_data import DeviceSplit

@@ -104,7 +104,7 @@ class Choice(Recommendation):
 
 
 def choose(
-    network: nn.Module,
+    network: nn.Module | ModelView,
     images: Any,
     masks: Any = None,
     *,

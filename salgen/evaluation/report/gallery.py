@@ -140,7 +140,7 @@ def _palette(name: str) -> bytes:
     """`LEVELS` colours of a colour map, and one more for undefined pixels."""
     import matplotlib as mpl
 
-    colours = mpl.colormaps[name](np.linspace(0.0, 1.0, LEVELS))[:, :3]
+    colours = np.asarray(mpl.colormaps[name](np.linspace(0.0, 1.0, LEVELS)))[:, :3]
     return np.rint(colours * 255.0).astype(np.uint8).tobytes() + bytes(UNDEFINED_COLOUR)
 
 
