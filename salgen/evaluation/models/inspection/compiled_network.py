@@ -18,8 +18,9 @@ def compiled(network: nn.Module) -> Callable[[Tensor], Any]:
 
     def forward(inputs: Tensor) -> Any:
         nonlocal largest, fast
-        learn(network, inputs)
-        fast = fast or torch.compile(network, dynamic=False)
+        learn(network, inputs)  # may change the network's forward, so is not compiled
+        if fast is None:
+            fast = torch.compile(network, dynamic=False)
         hooked = any(module._forward_hooks or module._forward_pre_hooks for module in network.modules())
         if hooked or len(inputs) < max(largest, 2):
             return network(inputs)

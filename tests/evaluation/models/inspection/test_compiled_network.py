@@ -16,11 +16,22 @@ SMALL = {"parameters": {"image_size": (32, 32)}}
 METHODS = ["rise:n=20", "occlusion", "ablation-cam", "gradient"]
 
 
+class Network(nn.Module):
+    """Without a length, as most networks are."""
+
+    def __init__(self):
+        super().__init__()
+        layers = nn.Conv2d(3, 4, 3, padding=1), nn.ReLU(), nn.AdaptiveAvgPool2d(2), nn.Flatten(), nn.Linear(16, 3)
+        self.layers = nn.Sequential(*layers)
+
+    def forward(self, inputs):
+        return self.layers(inputs)
+
+
 @pytest.fixture(scope="module")
 def network():
     torch.manual_seed(0)
-    layers = nn.Conv2d(3, 4, 3, padding=1), nn.ReLU(), nn.AdaptiveAvgPool2d(2), nn.Flatten(), nn.Linear(16, 3)
-    return nn.Sequential(*layers).eval()
+    return Network().eval()
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +41,7 @@ def images():
 
 @pytest.mark.parametrize("call", METHODS)
 def test_maps_are_the_same(network, images, call):
-    how = {"method": call, "layer": "0" if "cam" in call else None}
+    how = {"method": call, "layer": "layers.0" if "cam" in call else None}
     plain, compiled = (
         explain(ModelView.of(network, compile=chosen), images, 1, **how).values for chosen in (False, True)
     )
@@ -38,11 +49,11 @@ def test_maps_are_the_same(network, images, call):
     assert torch.allclose(plain, compiled, atol=1e-5 * float(plain.abs().max()))
 
 
-def test_a_compiled_pass_calls_hooks_and_gives_the_same_logits(network, images, monkeypatch):
+def test_a_compiled_pass_calls_hooks_and_gives_the_same_logits(network, images):
     view, seen = ModelView.of(network, compile=True), []
     with torch.no_grad():
         view.forward(images)
-        handle = view.network[0].register_forward_hook(lambda *_: seen.append(1))
+        handle = view.network.layers[0].register_forward_hook(lambda *_: seen.append(1))
         view.forward(images)
         handle.remove()
         view.forward(images)
@@ -51,8 +62,21 @@ def test_a_compiled_pass_calls_hooks_and_gives_the_same_logits(network, images, 
         wanted = network(images)
         for part in (slice(0, 1), slice(0, 5), slice(3, 5)):
             assert torch.allclose(view.forward(images[part]), wanted[part], atol=1e-6)
-        monkeypatch.setattr(type(view.network), "forward", None)  # compiled code has no need of it
-        assert torch.allclose(view.forward(images), wanted, atol=1e-6)
+
+
+def test_what_is_compiled_is_the_network_s_own_forward_for_batches_of_the_largest_size(network, images, monkeypatch):
+    passed = []
+
+    def compiling(network, **_):
+        assert "forward" not in vars(network)  # else it runs uncompiled
+        return lambda inputs: passed.append(len(inputs)) or network(inputs)
+
+    monkeypatch.setattr(torch, "compile", compiling)
+    view = ModelView.of(network, compile=True)
+    forward = view.forward
+    for size in (1, 3, 2, 5, 5, 4):
+        forward(images[:size])
+    assert passed == [3, 5, 5]
 
 
 def test_a_run_says_that_it_was_compiled_has_the_same_scores_and_needs_a_compiler(tmp_path, monkeypatch):
