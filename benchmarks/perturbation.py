@@ -12,7 +12,7 @@ from captum._utils.models.linear_model import SkLearnRidge
 from torch import Tensor
 from torch.nn import functional
 import salgen
-from benchmarks.saliency import GOALS, LAST, PLAIN, compare, views
+from benchmarks.saliency import GOALS, LAST, PLAIN, SAME, compare, views
 from benchmarks.timing import Row, medians_us, table
 from salgen.evaluation.methods.lime_kernel_shap import grid
 from salgen.evaluation.methods.rise import Masks
@@ -135,6 +135,7 @@ def _surrogates() -> list[Row]:
                     peer_us / CHANGED,
                     times["ours"] / CHANGED,
                     goal,
+                    SAME,
                 )
             )
     return rows
