@@ -22,7 +22,7 @@ SIZES = {
     "make": (1_000, 10_000, 100_000),
     "recipes": (10_000, 100_000, 1_000_000),
     "evaluate": (1_000, 10_000),
-    "evaluate, 2 redraws": (1_000, 10_000, 100_000),  # by default 8, which take 25 minutes for 100,000 images
+    "evaluate, 2 redraws": (1_000, 10_000, 100_000),  # by default 8, with which 100,000 images take 23 minutes
 }
 BATCH = 32  # the fastest measured
 BARE_BATCHES = 250

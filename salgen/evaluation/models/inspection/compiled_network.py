@@ -18,7 +18,7 @@ def compiled(network: nn.Module) -> Callable[[Tensor], Any]:
 
     def forward(inputs: Tensor) -> Any:
         nonlocal largest, fast
-        learn(network, inputs)  # may change the network's forward, so is not compiled
+        learn(network, inputs)  # before it is compiled, since this may replace the network's forward
         if fast is None:
             fast = torch.compile(network, dynamic=False)
         hooked = any(module._forward_hooks or module._forward_pre_hooks for module in network.modules())
