@@ -27,6 +27,7 @@ FIRST = 12  # methods of the order that are shown
 KNOWN = (HABIT, "integrated-gradients", "center", "sobel", "random")  # shown, too
 FEWEST = 3  # families of an order by architecture
 N_KINDS = len(set(KINDS.values()))
+RELIABLE = 0.9
 EXACT = 0.9995  # cosine with the exact attribution
 DESIGNED = {"coloured-cells": "coloured-cells-colour-counter", "logic-slots": "logic-slots-slot-logic"}
 JUDGED = {"rank_correlation": ".2f", "pairs": ".2f", "passes": ".0f"}  # columns of judges and their formats
@@ -75,12 +76,16 @@ class Results:
         return markdown_table(["question", "pairs that differ", "of", "share"], rows)
 
     def quality(self) -> str:
-        """The reliability of the order, and the share of pairs that are confirmed."""
+        """The reliability of the order, how many families would make it enough, and the pairs that are confirmed."""
         found = self.standing
+        families = found.families * RELIABLE * (1 - found.reliability) / (1 - RELIABLE) / found.reliability
         confirmed = "" if np.isnan(found.confirmed) else (
             f" Of pairs that all families but one tell apart, the other one confirms {found.confirmed:.0%}."
         )  # fmt: skip
-        return f"The reliability of the order in other families is {found.reliability:.2f}.{confirmed}"
+        return (
+            f"The reliability of the order in other families is {found.reliability:.2f}, by {found.families} families. "
+            f"It takes {np.ceil(families):.0f} for {RELIABLE} (Spearman-Brown).{confirmed}"
+        )
 
     def families(self) -> str:
         """Spearman's correlation of the methods' means between families of data."""

@@ -25,16 +25,17 @@ from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.bench import judge_metrics as judges
 from salgen.evaluation.bench.judge_metrics import IMAGES, TRUTH, FrozenWorld, Judge
 from salgen.evaluation.bench.worlds import world_spec
-from salgen.evaluation.choosing.judges import DELETION, INSERTION, ByFaithfulness
+from salgen.evaluation.choosing.judges import ROAD
 from salgen.evaluation.models.own_networks import places_called
 from salgen.evaluation.runs.given_models import trained_network
 
 RESULTS = Path(__file__).parents[1] / "results"
 TABLE = RESULTS / judges.JUDGES
 PHOTOGRAPHS = "photographs-efficientnet-lite0"
-DIFFERENCE = ByFaithfulness.metric
+INSERTION, DELETION = "insertion-auc", "deletion-auc"
+DIFFERENCE = f"{INSERTION} - {DELETION}"
 PLANTED = "planted artefacts"
-METRICS = ("srg", "infidelity", "sensitivity-n", "irof", "road", "saco")
+METRICS = ("srg", "infidelity", "sensitivity-n", "irof", ROAD, "saco")
 
 
 def boxes(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:

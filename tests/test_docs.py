@@ -14,9 +14,9 @@ from run_folders import make_run
 import salgen
 from benchmarks import findings, regret, threshold_tables
 from benchmarks.filled_pages import filled
-from benchmarks.without_masks import DIFFERENCE
 from salgen.cli.main import main
 from salgen.evaluation.choosing.choice import ON_PHOTOGRAPHS, WITHOUT_MASKS
+from salgen.evaluation.choosing.judges import ROAD
 from salgen.evaluation.protocols.demo_times import demo_times
 from salgen.evaluation.runs.artifacts.certificate_table import COLUMNS as CERTIFICATE_COLUMNS
 from salgen.evaluation.runs.artifacts.certificate_table import COMPOSITE_COLUMNS
@@ -75,9 +75,9 @@ def test_the_regret_of_choices_without_masks_is_that_of_the_published_results():
     page = (ROOT / "docs" / "which_method.md").read_text(encoding="utf-8")
     tables = regret.Tables()
     assert tables.comparison() in page, "run python -m benchmarks.regret"
-    lost = regret.without_asking(tables.every)[DIFFERENCE]
+    lost = regret.without_asking(tables.every)[ROAD]
     assert pytest.approx((lost.mean(), lost.quantile(0.95)), abs=0.005) == tuple(WITHOUT_MASKS)
-    assert regret.on_photographs()[DIFFERENCE] == pytest.approx(ON_PHOTOGRAPHS, abs=0.005)
+    assert regret.on_photographs()[ROAD] == pytest.approx(ON_PHOTOGRAPHS, abs=0.005)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from salgen.datasets.reading.reader import Dataset, open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.explaining import explain
 from salgen.evaluation.attribution.method_selection import select_methods
+from salgen.evaluation.bench.standing import is_floor
 from salgen.evaluation.bench.worlds import WorldSpec, kept_worlds, make_world_data
 from salgen.evaluation.choosing.race import HABIT
 from salgen.evaluation.models.inspection.model_view import ModelView
@@ -28,7 +29,6 @@ from salgen.evaluation.statistics.mean_intervals import mean_intervals
 JUDGES = "judges.parquet"  # in the results: what each judge says of each method on each network
 TRUTH = "average-precision"
 IMAGES = 10
-AGAIN = r"photographs|-seed[12]$"  # networks that are in no mean: that of photographs, and further trainings
 PHOTOGRAPHS = "photographs"  # the data of a network that is none of salgen-bench's
 BY_HABIT, BY_CHANCE = f"nothing: always {HABIT}", "nothing: any method"
 
@@ -47,7 +47,7 @@ class FrozenWorld:
     images: Tensor  # (N, C, H, W)
     masks: NDArray[np.bool_]  # (N, H, W)
     targets: NDArray[np.int64]  # (N,)
-    truth: pd.Series  # mean average precision by method, over all of its images
+    truth: pd.Series  # mean average precision by method, over its certified images
     others: Tensor  # (M, C, H, W): all first test images
     logits: Tensor  # (M, K): theirs
 
@@ -100,9 +100,8 @@ def frozen_worlds(spec: WorldSpec, results: Path) -> Iterator[FrozenWorld]:
         with TemporaryDirectory() as folder:
             dataset = open_dataset(make_world_data(world.recipe, Path(folder) / "data"), "test")
             classes = np.arange(len(next(iter(dataset.tasks.values()))))
-            rows = world.first_rows
-            rows = rows[(rows["metric"] == TRUTH) & rows["correct"]]
-            truth = rows.groupby(["method", "cluster"])["value"].mean().groupby("method").mean()
+            truth = world.first_table(TRUTH).mean()
+            truth = truth[~truth.index.map(is_floor)]
             network, _ = trained_network(str(world.network))
             of = network, dataset, classes, world.recipe.tests, truth
             yield FrozenWorld.of(world.name, *of, data=world.family, kind=world.recipe.model)
@@ -170,12 +169,12 @@ def agreements(rows: pd.DataFrame) -> pd.DataFrame:
 def standing_of_judges(found: pd.DataFrame) -> pd.DataFrame:
     """Means over networks by judge, the least regret first, with 95 % intervals over families, which are the clusters.
 
-    Of a network that was trained more than once the first training counts, as some judges scored no other.
     `worst` and `worst_kind` are the family and the kind of network with the largest mean regret. `photographs` is the
     regret on the network of photographs, which is in no mean.
     """
     rows = []
-    for judge, of_judge in found[~found["world"].str.contains(AGAIN)].groupby("judge"):
+    photographs = found["data"] == PHOTOGRAPHS
+    for judge, of_judge in found[~photographs].groupby("judge"):
         clusters = np.unique(of_judge["data"], return_inverse=True)[1]
         row: dict[str, Any] = {"judge": judge, "networks": len(of_judge), "passes": of_judge["passes"].mean()}
         for name, low in {"regret": 0.0, "rank_correlation": -1.0, "pairs": 0.0}.items():
@@ -188,7 +187,7 @@ def standing_of_judges(found: pd.DataFrame) -> pd.DataFrame:
             row |= {name: means.idxmax(), f"{name}_regret": means.max()}
         rows.append(row)
     table = pd.DataFrame(rows).set_index("judge").sort_values("regret")
-    return table.assign(photographs=found[found["data"] == PHOTOGRAPHS].set_index("judge")["regret"])
+    return table.assign(photographs=found[photographs].set_index("judge")["regret"])
 
 
 def judge_metric(spec: WorldSpec, metric: Any, results: Path) -> pd.DataFrame:

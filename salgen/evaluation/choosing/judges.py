@@ -12,7 +12,7 @@ from salgen.evaluation.scoring.scoring import score
 from salgen.seeding import Stream
 from salgen.types import Float64, SaliencyMap
 
-INSERTION, DELETION = "insertion-auc", "deletion-auc"
+ROAD = "road"
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,8 @@ class ByMasks:
 
 @dataclass(frozen=True)
 class ByFaithfulness:
-    """Insertion minus deletion, akin to the symmetric relevance gain of Blücher et al. 2024, arXiv:2401.06654.
+    """ROAD, which needs no mask: how much more of its class the network loses with a map's largest pixels.
 
-    It needs no mask. Pixels come in the map's order, or go. How early does the network find its class, or give it up?
     Of the stand-ins for masks it chooses best, see docs/which_method.md.
     """
 
@@ -46,14 +45,13 @@ class ByFaithfulness:
     pixels: torch.Tensor
     targets: NDArray[np.int64]
     cheap_alone: ClassVar[bool] = True
-    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
-    metric: str = f"{INSERTION} - {DELETION}"
+    bounds: ClassVar[tuple[float, float]] = (-0.5, 0.5)
+    metric: str = ROAD
 
     def scores(self, maps: SaliencyMap, cluster: NDArray[np.int64]) -> Float64:
         """By the network's passes of changed images."""
         pixels, targets = self.pixels[cluster], self.targets[cluster]
-        found = score(maps, None, [INSERTION, DELETION], model=self.view, images=pixels, targets=targets)
-        return found.worst_case[INSERTION] - found.worst_case[DELETION]
+        return score(maps, None, [ROAD], model=self.view, images=pixels, targets=targets).worst_case[ROAD]
 
     def draws(self, scores: Mapping[str, Sequence[float]]) -> Float64:
         """Means over clusters that are drawn again (bootstrap)."""

@@ -152,6 +152,7 @@ class Race:
         methods = [self.methods[call] for call in calls]
         explained: Explained = explain(self.view, pixels, targets, method=methods, ids=ids, **self.options)
         for call, (name, maps) in zip(calls, explained.items(), strict=True):
-            self.scores.setdefault(call, []).append(float(self.judge.scores(maps, cluster).mean()))
+            mean = float(self.judge.scores(maps, cluster).mean())  # first: the progress looks at the scores meanwhile
+            self.scores.setdefault(call, []).append(mean)
             self.parts.setdefault(call, []).append(maps)
             self.spent[call] = self.spent.get(call, 0.0) + explained.seconds[name]

@@ -88,7 +88,7 @@ class Sobel(Control):
     """The strength of the image's edges: the length of its Sobel gradient."""
 
     name = "sobel"
-    version = "2"  # rounded otherwise: hypot takes a ninetieth of vector_norm's time
+    version = "3"  # rounded otherwise
     shows_image = True
     reference = "Adebayo et al. 2018, Sanity checks for saliency maps, doi:10.48550/arXiv.1810.03292"
 
@@ -97,7 +97,7 @@ class Sobel(Control):
         grey = _grey(context)
         across = torch.tensor([[-1.0, 0.0, 1.0], [-2.0, 0.0, 2.0], [-1.0, 0.0, 1.0]]).to(grey)
         slopes = functional.conv2d(grey, torch.stack([across, across.T])[:, None])
-        return torch.hypot(slopes[:, :1], slopes[:, 1:])
+        return torch.hypot(slopes[:, :1], slopes[:, 1:]).to(context.pixels)
 
 
 @dataclass(frozen=True)
@@ -105,6 +105,7 @@ class Laplace(Control):
     """The strength of the image's fine detail: the size of its Laplacian."""
 
     name = "laplace"
+    version = "2"  # rounded otherwise
     shows_image = True
     reference = "Adebayo et al. 2018, Sanity checks for saliency maps, doi:10.48550/arXiv.1810.03292"
 
@@ -112,9 +113,12 @@ class Laplace(Control):
         """Non-negative (n, 1, H, W), of the mean over channels, edge pixels repeated outwards."""
         grey = _grey(context)
         kernel = torch.tensor([[0.0, 1.0, 0.0], [1.0, -4.0, 1.0], [0.0, 1.0, 0.0]]).to(grey)
-        return functional.conv2d(grey, kernel[None, None]).abs()
+        return functional.conv2d(grey, kernel[None, None]).abs().to(context.pixels)
 
 
 def _grey(context: AttributionContext) -> Tensor:
-    """The mean over channels with its edge pixels repeated once, (n, 1, H + 2, W + 2)."""
-    return functional.pad(context.pixels.mean(dim=1, keepdim=True), (1, 1, 1, 1), mode="replicate")
+    """The mean over channels with its edge pixels repeated once, float64 (n, 1, H + 2, W + 2).
+
+    In float32 the order of a sum, which depends on the batch and the processor, would break ties of equal pixels.
+    """
+    return functional.pad(context.pixels.double().mean(dim=1, keepdim=True), (1, 1, 1, 1), mode="replicate")

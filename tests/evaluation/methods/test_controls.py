@@ -37,6 +37,14 @@ def test_controls_by_scipy_and_by_hand(method):
     np.testing.assert_allclose(maps(method).values, np.stack(expected), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("method", ["sobel", "laplace"])
+def test_edges_are_rounded_once_so_that_neither_batch_nor_processor_orders_equal_pixels(method):
+    images = (np.random.default_rng(0).integers(0, 256, (4, 1, 10, 14)) / 255).astype(np.float32)
+    exact = np.stack([OF_THE_GREY_IMAGE[method](image[0].astype(float)) for image in images])
+    found = salgen.explain(None, images, 0, method=method).values
+    np.testing.assert_array_max_ulp(found.numpy(), exact.astype(np.float32), maxulp=method == "sobel")
+
+
 def test_random_is_uniform_and_different_per_sample():
     found = maps("random").values
     assert found.min() >= 0
