@@ -16,7 +16,7 @@ from benchmarks.filled_pages import filled
 from salgen.evaluation.bench.benchmark import judges
 from salgen.evaluation.bench.board_rows import against_floors
 from salgen.evaluation.bench.questions import student_interval
-from salgen.evaluation.bench.standing import CHOICE, METHOD, Standing, is_floor
+from salgen.evaluation.bench.standing import CHOICE, METHOD, Standing, is_floor, method_means
 from salgen.evaluation.bench.worlds import KINDS, RECORD, WORLDS, ScoredWorld, read_worlds, world_spec
 from salgen.evaluation.choosing.race import HABIT
 from salgen.evaluation.diagnostics.markdown import markdown_table
@@ -41,7 +41,7 @@ class Results:
         self.worlds = read_worlds(self.spec, folder / WORLDS)
         self.metric = self.spec.metrics[0]
         self.standing = Standing.of(self.worlds, self.metric)
-        self.means = pd.DataFrame({world.name: _means(world, self.metric) for world in self.worlds})
+        self.means = pd.DataFrame({world.name: method_means(world, self.metric) for world in self.worlds})
 
     def counted(self) -> str:
         """Which worlds there are, and what became of the recipes that were tried."""
@@ -157,7 +157,7 @@ class Results:
         metrics = list(self.spec.metrics)
         taus: dict[str, list[np.ndarray]] = {}
         for world in self.worlds:
-            of_metrics = pd.DataFrame({metric: _means(world, metric) for metric in metrics}).round(5)
+            of_metrics = pd.DataFrame({metric: method_means(world, metric) for metric in metrics}).round(5)
             taus.setdefault(world.family, []).append(of_metrics.corr("kendall").to_numpy())
         mean, low, high = student_interval(np.array([np.mean(of, axis=0) for of in taus.values()]))
         rows = [
@@ -200,12 +200,6 @@ class Results:
         """The mean over worlds of methods' means, less that of the world, by a property of the worlds."""
         centred = self.means - self.means.mean()
         return centred.T.groupby([key(world) for world in self.worlds]).mean().T
-
-
-def _means(world: ScoredWorld, metric: str) -> pd.Series:
-    """The mean of each method over clusters under the first training."""
-    means = world.first_table(metric).mean()
-    return means.drop(_floors(means.index))
 
 
 def _floors(calls: pd.Index) -> list[str]:

@@ -2,9 +2,9 @@
 
 The networks of salgen-bench that are kept explain ten test images by the methods of a few passes. Judges score the
 maps: metrics without masks, masks as people draw them, ten grids of test images, and squares planted into ten, which a
-copy of the network has learnt to tell. The truth is the mean average precision of all test images. ``--photographs
-DATASET`` adds EfficientNet-Lite0, ``--judges`` takes some judges. ``salgen bench judges`` prints mean regrets with
-intervals, and ``python -m benchmarks.regret`` reads the table.
+copy of the network has learnt to tell. The truth is the mean average precision of all certified test images, on
+photographs of all. ``--photographs DATASET`` adds EfficientNet-Lite0, ``--judges`` takes some judges. ``salgen bench
+judges`` prints mean regrets with intervals, and ``python -m benchmarks.regret`` reads the table.
 """
 
 import argparse

@@ -17,7 +17,7 @@ from salgen.datasets.reading.reader import Dataset, open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.explaining import explain
 from salgen.evaluation.attribution.method_selection import select_methods
-from salgen.evaluation.bench.standing import is_floor
+from salgen.evaluation.bench.standing import method_means
 from salgen.evaluation.bench.worlds import WorldSpec, kept_worlds, make_world_data
 from salgen.evaluation.choosing.race import HABIT
 from salgen.evaluation.models.inspection.model_view import ModelView
@@ -100,10 +100,8 @@ def frozen_worlds(spec: WorldSpec, results: Path) -> Iterator[FrozenWorld]:
         with TemporaryDirectory() as folder:
             dataset = open_dataset(make_world_data(world.recipe, Path(folder) / "data"), "test")
             classes = np.arange(len(next(iter(dataset.tasks.values()))))
-            truth = world.first_table(TRUTH).mean()
-            truth = truth[~truth.index.map(is_floor)]
             network, _ = trained_network(str(world.network))
-            of = network, dataset, classes, world.recipe.tests, truth
+            of = network, dataset, classes, world.recipe.tests, method_means(world, TRUTH)
             yield FrozenWorld.of(world.name, *of, data=world.family, kind=world.recipe.model)
 
 

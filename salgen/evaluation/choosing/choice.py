@@ -73,7 +73,7 @@ class Choice(Recommendation):
         count = len(self.images)
         answer = (
             f"Until then take {self.method}, the best of {len(self.probability)} methods by ROAD on your {count} "
-            f"image{'s' * (count > 1)}: the network loses its class most with the pixels that it marks."
+            f"image{'s' * (count > 1)}: without the pixels that its maps mark the network loses most of its class."
         )
         return "\n".join([worth, answer, *self.notes])
 

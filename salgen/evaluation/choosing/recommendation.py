@@ -11,8 +11,8 @@ from salgen.types import Float64
 
 SURE = 0.95
 FEW = {  # by the number of clusters; docs/which_method.md has the regrets
-    1: "One independent image is too few to be sure: with five the regret is about a quarter.",
-    2: "Two independent images are too few to be sure: with five the regret is about half.",
+    1: "One independent image is too few to be sure: with five the regret is about a quarter of it.",
+    2: "Two independent images are too few to be sure: with five the regret is about half of it.",
 }
 MASKS_MARK_OBJECTS = (
     "A mask marks the object, and nobody knows whether the network uses that: a method may be right where it misses "
