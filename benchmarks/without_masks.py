@@ -3,8 +3,9 @@
 The networks of salgen-bench that are kept explain ten test images by the methods of a few passes. Judges score the
 maps: metrics without masks, masks as people draw them, ten grids of test images, and squares planted into ten, which a
 copy of the network has learnt to tell. The truth is the mean average precision of all certified test images, on
-photographs of all. ``--photographs DATASET`` adds EfficientNet-Lite0, ``--judges`` takes some judges. ``salgen bench
-judges`` prints mean regrets with intervals, and ``python -m benchmarks.regret`` reads the table.
+photographs of all. Networks that the table has are asked again by ``--judges NAME ...`` alone. ``--photographs
+DATASET`` asks EfficientNet-Lite0. ``salgen bench judges`` prints mean regrets with intervals, and ``python -m
+benchmarks.regret`` reads the table.
 """
 
 import argparse
@@ -24,7 +25,7 @@ from benchmarks.planted import Planted
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.bench import judge_metrics as judges
 from salgen.evaluation.bench.judge_metrics import IMAGES, TRUTH, FrozenWorld, Judge
-from salgen.evaluation.bench.worlds import world_spec
+from salgen.evaluation.bench.worlds import kept_worlds, world_spec
 from salgen.evaluation.choosing.judges import ROAD
 from salgen.evaluation.models.own_networks import places_called
 from salgen.evaluation.runs.given_models import trained_network
@@ -162,29 +163,24 @@ def on_photographs(path: str) -> FrozenWorld:
 
 
 def note(rows: pd.DataFrame) -> None:
-    """Add rows to those that are known."""
+    """Put rows into the table."""
     if TABLE.exists():
-        rows = pd.concat([pd.read_parquet(TABLE), rows]).drop_duplicates(["world", "judge", "method"])
+        rows = pd.concat([pd.read_parquet(TABLE), rows]).drop_duplicates(["world", "judge", "method"], keep="last")
     rows.to_parquet(TABLE, index=False, compression="zstd")
 
 
 def main() -> None:
-    """Write the table, a network at a time; networks that it has are not asked again."""
+    """Write the table, a network at a time."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--photographs", help="a data set of photographs with classes of ImageNet and masks")
-    parser.add_argument("--judges", nargs="+", choices=[*CHEAP, *JUDGES], default=[*CHEAP, *JUDGES])
+    parser.add_argument("--judges", nargs="+", choices=[*CHEAP, *JUDGES], default=[], help="ask these of every network")
     asked = parser.parse_args()
     warnings.simplefilter("ignore", SalgenWarning)
-    known = set(pd.read_parquet(TABLE)[["world", "judge"]].itertuples(index=False, name=None)) if TABLE.exists() else ()
-    worlds = [on_photographs(asked.photographs)] if asked.photographs else judges.frozen_worlds(world_spec(), RESULTS)
-    for world in worlds:
-        missing = {
-            name: judge
-            for name, judge in (CHEAP | JUDGES).items()
-            if name in asked.judges and (world.name, name) not in known
-        }
-        if missing:
-            note(with_difference(world.judged(missing)))
+    known = set(pd.read_parquet(TABLE)["world"]) if TABLE.exists() and not asked.judges else set()
+    kept = [world for world in kept_worlds(world_spec(), RESULTS) if world.name not in known]
+    judging = {name: judge for name, judge in (CHEAP | JUDGES).items() if not asked.judges or name in asked.judges}
+    for world in [on_photographs(asked.photographs)] if asked.photographs else judges.frozen_worlds(kept):
+        note(with_difference(world.judged(judging)))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,7 +18,7 @@ from salgen.errors import SalgenError
 from salgen.evaluation.attribution.explaining import explain
 from salgen.evaluation.attribution.method_selection import select_methods
 from salgen.evaluation.bench.standing import method_means
-from salgen.evaluation.bench.worlds import WorldSpec, kept_worlds, make_world_data
+from salgen.evaluation.bench.worlds import ScoredWorld, WorldSpec, kept_worlds, make_world_data
 from salgen.evaluation.choosing.race import HABIT
 from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.runs.given_models import trained_network
@@ -94,9 +94,9 @@ class FrozenWorld:
         return table.assign(world=self.name, data=self.data, kind=self.kind)
 
 
-def frozen_worlds(spec: WorldSpec, results: Path) -> Iterator[FrozenWorld]:
-    """The worlds whose weights are kept, each with the data made anew."""
-    for world in kept_worlds(spec, results):
+def frozen_worlds(worlds: Iterable[ScoredWorld]) -> Iterator[FrozenWorld]:
+    """Worlds whose weights are kept, each with the data made anew."""
+    for world in worlds:
         with TemporaryDirectory() as folder:
             dataset = open_dataset(make_world_data(world.recipe, Path(folder) / "data"), "test")
             classes = np.arange(len(next(iter(dataset.tasks.values()))))
@@ -191,7 +191,7 @@ def standing_of_judges(found: pd.DataFrame) -> pd.DataFrame:
 def judge_metric(spec: WorldSpec, metric: Any, results: Path) -> pd.DataFrame:
     """`Judgement` and `passes` of a metric in each world whose weights are kept."""
     judge = {"metric": by_metric(metric)}
-    found = agreements(pd.concat([world.judged(judge) for world in frozen_worlds(spec, results)]))
+    found = agreements(pd.concat([world.judged(judge) for world in frozen_worlds(kept_worlds(spec, results))]))
     return found[found["judge"] == "metric"].set_index("world").drop(columns="judge")
 
 

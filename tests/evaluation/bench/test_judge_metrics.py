@@ -17,7 +17,7 @@ from salgen.errors import SalgenError
 from salgen.evaluation.bench import judge_metrics as judges
 from salgen.evaluation.bench.judge_metrics import BY_CHANCE, BY_HABIT, JUDGES, TRUTH, FrozenWorld, agreement, agreements
 from salgen.evaluation.bench.standing import is_floor
-from salgen.evaluation.bench.worlds import WORLDS
+from salgen.evaluation.bench.worlds import WORLDS, kept_worlds
 
 VALUES = st.lists(st.integers(0, 4), min_size=3, max_size=7)
 
@@ -163,6 +163,7 @@ def test_a_metric_is_judged_on_every_frozen_network(monkeypatch):
     made = [
         FrozenWorld.of(name, network(), Spots(), np.array([0, 1]), 12, truth, data="spots", kind="cnn") for name in "ab"
     ]
+    monkeypatch.setattr(judges, "kept_worlds", lambda *_: [])
     monkeypatch.setattr(judges, "frozen_worlds", lambda *_: made)
     monkeypatch.setattr(FrozenWorld, "methods", lambda _: {name: name for name in truth.index})
     found = salgen.judge("saco")
@@ -172,7 +173,7 @@ def test_a_metric_is_judged_on_every_frozen_network(monkeypatch):
 
 
 def test_worlds_whose_weights_are_kept_judge_rightly_classified_images(spec, results, believed):
-    made = list(judges.frozen_worlds(spec, results))
+    made = list(judges.frozen_worlds(kept_worlds(spec, results)))
     assert [(world.name, world.data, world.kind) for world in made] == [
         (name, name[:-2], "scnn") for name in ("lesions-on-noise-1", "mri-lesions-1")
     ]
