@@ -14,8 +14,8 @@ def command() -> None:
 def check(calls: tuple[str, ...]) -> None:
     """Score maps of known quality: the truth, made worse step by step.
 
-    For each METRIC (all by default) and each kind of degradation, show whether the score falls, with
-    its mean at the truth and at the last step.
+    For each METRIC (all by default) and each kind of degradation, show whether the score falls. Its
+    mean at the truth and at the last step stands beside.
     """
     from salgen.errors import SalgenError
     from salgen.evaluation.diagnostics.metric_check import DEGRADATIONS, obstacle, table, trends

@@ -70,8 +70,8 @@ def command(
     method's ROC-AUC, is halfway from chance to perfect. A stopped sweep continues when the same command runs again.
     --set takes the generator's other parameters. Show them with: salgen sweep NAME --help
 
-    Where the dose is the strength of a spurious correlation (planted-artefacts), the sweep says instead how well each
-    method's maps tell models that rely on it from those that do not. Two strengths suffice.
+    The dose may be the strength of a spurious correlation (planted-artefacts). Then the sweep says
+    how well each method's maps tell models that rely on it from others. Two strengths suffice.
     """
     from salgen.evaluation.sweeps.dose import Dose
     from salgen.evaluation.sweeps.sweep import sweep

@@ -22,10 +22,10 @@ BLOCK[7:10, 9:13] = BLOCKS[7:10, 9:13] = BLOCKS[1:4, 2:6] = True
 def check_metric(metric: Any, parameters: Mapping[str, Any] | None = None) -> None:
     """Check what a metric declares, and the laws that hold for every one that needs a map and a mask only.
 
-    The declared members exist; values lie within the bounds and reasons explain NaN; the mask itself as a map beats
-    random maps in the declared direction; ties are not decided by the positions of pixels, if the metric ignores these;
-    values outside the scored region do not matter; faults of masks and maps are distinguished; the arguments are not
-    changed; a metric that reads no pixels has the same values where maps are on an accelerator.
+    The declared members exist. Values lie within the bounds, and reasons explain NaN. The mask itself as a map beats
+    random maps in the declared direction. Ties are not decided by the positions of pixels, if the metric ignores these.
+    Values outside the scored region do not matter. Faults of masks and maps are distinguished. The arguments are not
+    changed. A metric that reads no pixels has the same values where maps are on an accelerator.
 
     Parameters
     ----------

@@ -88,11 +88,11 @@ def fit_patterns(
     """The patterns of a network's units on a set of images: the signal estimators of Kindermans et al. 2018.
 
     For a unit with weights w and an input patch x, let y = wᵀx, without bias. Its pattern is
-    a = (E₊[xy] - E₊[x] E[y]) / wᵀ(E₊[xy] - E₊[x] E[y]). E is the mean over all patches of all images, E₊ over those at
-    which the unit fires: y plus its bias is positive. So it is where a ReLU takes the unit's output, perhaps after
-    dropout, a max pool, a change of shape, or a batch norm, which is merged into w. This is the two-component
-    estimator. For any other unit E₊ is E, the linear estimator. A unit that never fires, or whose output never varies,
-    has a zero pattern; else wᵀa = 1.
+    a = (E₊[xy] - E₊[x] E[y]) / wᵀ(E₊[xy] - E₊[x] E[y]). E is the mean over all patches of all images. E₊ is that over
+    patches at which the unit fires: y plus its bias is positive. This is the two-component estimator, for units whose
+    output a ReLU takes, perhaps after dropout, a max pool, a change of shape or a batch norm, which is merged into w.
+    For any other unit E₊ is E, the linear estimator. A unit that never fires, or whose output never varies, has a zero
+    pattern; else wᵀa = 1.
 
     All is computed in float64, in one pass, in memory that does not grow with the number of images.
 

@@ -120,9 +120,8 @@ def choose(
     """Choose the saliency method for a network by a few images with masks.
 
     Every method explains every image, cheap ones first. One whose chance of being the best has fallen below 1 % is not
-    computed for further images. The chosen one has the largest mean. How far it may lie below the best follows from
-    the means and from how scores of methods vary together over images, which salgen-bench measured
-    (:mod:`salgen.evaluation.choosing.regret`).
+    computed for further images. The chosen one has the largest mean. How far it may lie below the best follows from the
+    means and their covariance, which salgen-bench measured (:mod:`salgen.evaluation.choosing.regret`).
 
     Without masks, methods of a few passes are compared by ROAD: how much more the network loses of its class with a
     map's largest pixels than with its smallest. Such a choice is worth less, as the answer says first, and it ends with

@@ -64,9 +64,9 @@ class Recommendation:
     ) -> Self:
         """The method with the largest mean of those with a score of every cluster.
 
-        `scores` are the means of the first clusters by method, `draws` (D, M) true means of these methods, `floors`
-        those that ignore the network, `images` the number of each method's images, `seconds` those of a map, and
-        `bounds` the least and the largest score.
+        `scores` are the means of the first clusters by method, and `draws` (D, M) true means of these methods. `floors`
+        are those that ignore the network. `images` has the number of each method's images, `seconds` those of a map.
+        `bounds` are the least and the largest score.
         """
         every = list(scores)
         known = [call for call in every if call not in floors]

@@ -39,7 +39,7 @@ def matrices(rows: Sequence[SimpleNamespace]) -> list[SimpleNamespace]:
     """The means of all methods in all runs, a table for each metric, those of most runs first.
 
     `columns` are one row of each run and model, for their names. `groups` are the roles with their lines, methods by
-    mean rank; a line's cells are its rows in the columns, None where it was not scored. `best` says of each cell
+    mean rank. A line's cells are its rows in the columns, None where it was not scored. `best` says of each cell
     whether it has the best mean of its column as printed, alone or with others.
     """
     by_metric: dict[str, list[SimpleNamespace]] = {}

@@ -141,8 +141,9 @@ class ContrastiveExcitationBackprop(ExcitationBackprop):
 def default_layer(model: ModelView, network: RelevanceNetwork) -> str:
     """The map's layer: ``features.23`` of a VGG-16, ``layer3`` of a ResNet, ``block3`` of four blocks.
 
-    It is the last of the first level, from the root to the CAM layer, at which a pool or a module of several parts ran
-    before; the CAM layer if that is more than twice as fine; the input if excitation reaches none of several pixels.
+    Levels are walked from the root to the CAM layer. Of the first level at which a pool or a module of several parts
+    ran before, it is the last. It is the CAM layer if that is more than twice as fine, and the input if excitation
+    reaches none of several pixels.
     """
     modules, trace = dict(model.network.named_modules()), NetworkTrace.of(model, network.leaf.detach())
     maps = [name for name in network.outputs if trace.pixels(name) > 1]

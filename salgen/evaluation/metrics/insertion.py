@@ -44,14 +44,14 @@ class InsertionAuc(ModelMetric):
 
     I_0 is the reference image. I_k is I_0 with the first k * step pixels of the normalised image x, in the map's order.
     I_n = x for n = ceil(HW / step), and f is the probability. By default a step is a row, from 224 rows on a 50th of
-    the pixels; there a monotone curve's area is at most 0.01 off. ``step=224`` is RISE's code at 224. The value is
+    the pixels. There a monotone curve's area is at most 0.01 off. ``step=224`` is RISE's code at 224. The value is
 
     - ``variant=petsiuk``: the mean over k = 1..n of (f(I_{k-1}) + f(I_k)) / 2, from the blurred image;
     - ``variant=saliency-bench``: the same, from the black image;
     - ``variant=li2020``: the mean over k = 0..n of f(I_k) - f(I_0), from the blurred image. It can be negative, and is
       0 where the model sees nothing that matters.
 
-    ``tolerance`` leaves steps out. Every eighth of the curve is known at first, and an interval is halved while its
+    ``tolerance`` leaves steps out. At first every eighth of the curve is known. An interval is halved while its
     trapezoid could be off by more than its share of the tolerance. Where the curve is monotone between known steps, the
     area is at most ``tolerance`` off that of all steps.
 

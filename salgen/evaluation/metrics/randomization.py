@@ -120,9 +120,9 @@ class ParameterRandomization(ModelMetric):
 class EfficientMprt(ModelMetric):
     """Relative rise of the map's entropy when all layers are drawn anew: high for a method that reads the weights.
 
-    (H' - H) / H, where H is the entropy of the histogram of the map's values over the whole image, and H' that of the
-    map under the randomised model. A histogram has `bins` equal bins from the map's smallest to its largest value. All
-    layers are fresh as in the last cascading stage of `parameter-randomization`. The method explains once more.
+    It is (H' - H) / H. H is the entropy of the histogram of the map's values over the whole image, and H' that under
+    the randomised model. A histogram has `bins` equal bins from the map's smallest to its largest value. All layers are
+    fresh as in the last cascading stage of `parameter-randomization`. The method explains once more.
 
     Ties: equal values fall into one bin.
     Undefined: ``constant_map`` where the map is constant. Where only the randomised model's map is, the value is -1,

@@ -120,7 +120,7 @@ def panels(run: LoadedRun, model: str) -> list[SimpleNamespace]:
     """The tables of each subset of samples, without those that would be empty or repeat those of all samples.
 
     Samples are counted once for each training seed. `verdict` and `headline` are the headline metric's, None where
-    there is no such metric or sample; `views` are the variants with their tables, the headline variant first.
+    there is no such metric or sample. `views` are the variants with their tables, the headline variant first.
     """
     counted, number, found = run.samples_counted(model), run.cube.models.index(model), []
     kept = {CORRECT: run.cube.correct[number], CERTIFIED: run.cube.certified[number]}

@@ -12,7 +12,8 @@ def compiled(network: nn.Module) -> Callable[[Tensor], Any]:
     """The network's forward pass, compiled when it first runs, for passes without gradient.
 
     Code for one size of batch is faster than code for any. So the network itself runs for a smaller batch than the
-    largest so far, such as the last one, and while one of its modules has a hook, which compiled code would not call.
+    largest so far, such as the last one. It does so too while one of its modules has a hook, which compiled code would
+    not call.
     """
     largest, fast = 1, None
 

@@ -50,9 +50,9 @@ class UncompiledMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
 class Positions(UncompiledMode):
     """A forward pass of one image in which the row and column of every number are followed.
 
-    Rows and columns run from 0 to 1. What is computed number by number, or only moved, keeps its place;
-    a mean or a product takes the mean place of what it sums over, and none if that leaves all in one
-    place; a convolution or pool of axes 2 and 3 spreads places evenly over its output; attention has
+    Rows and columns run from 0 to 1. What is computed number by number, or only moved, keeps its place.
+    A mean or a product takes the mean place of what it sums over, and none if that leaves all in one
+    place. A convolution or pool of axes 2 and 3 spreads places evenly over its output. Attention has
     its query's place. Parameters, class tokens, padding and the results of other operations have no
     place, NaN. So only the order of places means anything.
 
