@@ -105,18 +105,13 @@ class Results:
             f"fall into {N_KINDS} groups (average linkage): {made}."
         )
 
+    def causes(self) -> str:
+        """The methods with the least mean regret by kind of cause."""
+        return self._orders("kind of cause", lambda world: KINDS[world.family])
+
     def architectures(self) -> str:
-        """The methods with the least mean regret by architecture, and the regret of Grad-CAM."""
-        rows = []
-        for model in sorted({world.recipe.model for world in self.worlds}):
-            some = [world for world in self.worlds if world.recipe.model == model]
-            if len({world.family for world in some}) >= FEWEST:
-                table = Standing.of(some, self.metric).table
-                best = table[table["role"] == METHOD].iloc[:3]
-                named = ", ".join(f"`{name}` {regret:.2f}" for name, regret in best["regret"].items())
-                rows.append([model, str(len(some)), named, f"{table.at[HABIT, 'regret']:.2f}",
-                             f"{table.at[CHOICE, 'regret']:.2f}"])  # fmt: skip
-        return markdown_table(["network", "worlds", "least regret", "Grad-CAM", CHOICE], rows)
+        """The methods with the least mean regret by architecture."""
+        return self._orders("network", lambda world: world.recipe.model)
 
     def trainings(self) -> str:
         """The correlation of orders between two trainings of a world, and between worlds."""
@@ -195,6 +190,20 @@ class Results:
             rows.append([str(judge), regret, order, pairs, passes, *worst, photographs])
         heads = ["choice by", "mean regret", "order", "pairs", "passes", "worst data", "worst network", "photographs"]
         return markdown_table(heads, rows)
+
+    def _orders(self, heading: str, of: Callable[[ScoredWorld], str]) -> str:
+        """The methods with the least mean regret by group, the regret of Grad-CAM, and how reliable the order is."""
+        rows = []
+        for group in sorted({of(world) for world in self.worlds}):
+            some = [world for world in self.worlds if of(world) == group]
+            if len({world.family for world in some}) >= FEWEST:
+                found = Standing.of(some, self.metric)
+                table = found.table
+                best = table[table["role"] == METHOD].iloc[:3]
+                named = ", ".join(f"`{name}` {regret:.2f}" for name, regret in best["regret"].items())
+                rows.append([group, str(len(some)), str(found.families), named, f"{table.at[HABIT, 'regret']:.2f}",
+                             f"{table.at[CHOICE, 'regret']:.2f}", f"{found.reliability:.2f}"])  # fmt: skip
+        return markdown_table([heading, "worlds", "families", "least regret", "Grad-CAM", CHOICE, "reliability"], rows)
 
     def _by(self, key: Callable[[ScoredWorld], str]) -> pd.DataFrame:
         """The mean over worlds of methods' means, less that of the world, by a property of the worlds."""

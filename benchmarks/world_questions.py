@@ -1,10 +1,11 @@
 """What the three questions to many worlds get wrong and find: ``python -m benchmarks.world_questions [TABLES]``.
 
-Prints the table of docs/statistics.md. Scores are sums of a method's own level and of normal deviations: by family, by
-world, by training, and by image.
+Prints the table of docs/statistics.md. Scores are sums of a method's own level and of normal deviations: by kind of
+cause, by family, by world, by training, and by image.
 """
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 import numpy as np
@@ -13,7 +14,7 @@ from salgen.evaluation.bench.questions import WorldScores
 from salgen.evaluation.bench.standing import headline
 from salgen.types import Float64
 
-METHODS, WORLDS, CLUSTERS = 36, 6, 30  # methods; worlds of a family; clusters of images in a world
+METHODS, CLUSTERS = 36, 30  # methods; clusters of images in a world
 IMAGE, TRAINING = 0.2, 0.05  # standard deviations; half of an image's variance is common to all methods
 FUTURE = 20_000  # new worlds, for the true regret
 NAMES = ["grad-cam", *(f"method {number}" for number in range(1, METHODS))]
@@ -29,17 +30,26 @@ class Design:
     distance: float  # between groups
     family: float  # standard deviation of a method's deviation in a family
     world: float  # and in a world
+    kind: float = 0.0  # and in families of one kind of cause; in those of the other kind it is the opposite
+    sizes: Sequence[int] = (6,)  # worlds of families, in turn
 
     @property
     def levels(self) -> Float64:
         """What a method scores on average."""
         return np.arange(METHODS) * self.groups // METHODS * self.distance
 
+    def by_kind(self, rng: np.random.Generator, families: int) -> Float64:
+        """How much methods deviate in families of a kind drawn at random, (families, methods)."""
+        deviations = np.random.default_rng(1).normal(0, self.kind, METHODS)
+        return rng.choice([-1, 1], (families, 1)) * deviations
+
 
 DESIGNS = [
     Design("all alike", 10, 1, 0.0, 0.10, 0.15),
     Design("all alike, families move more", 10, 1, 0.0, 0.20, 0.10),
     Design("all alike, six families", 6, 1, 0.0, 0.10, 0.15),
+    Design("all alike, two kinds of families", 11, 1, 0.0, 0.10, 0.15, kind=0.15),
+    Design("all alike, one to eight worlds a family", 10, 1, 0.0, 0.10, 0.15, sizes=(8, 4, 1)),
     Design("two groups, .1 apart", 10, 2, 0.1, 0.10, 0.15),
     Design("six groups, .1 apart", 10, 6, 0.1, 0.10, 0.15),
 ]
@@ -60,9 +70,10 @@ class Outcome(NamedTuple):
 
 def simulated(design: Design, rng: np.random.Generator, regrets: Float64) -> Outcome:
     """The answers to one table of worlds; `regrets` are the true ones in a new world."""
-    families = np.repeat(np.arange(design.families), WORLDS)
+    families = np.repeat(np.arange(design.families), np.resize(design.sizes, design.families))
     worlds = len(families)
-    moved = rng.normal(0, design.family, (design.families, METHODS))[families]
+    of_families = rng.normal(0, design.family, (design.families, METHODS)) + design.by_kind(rng, design.families)
+    moved = of_families[families]
     moved += rng.normal(0, design.world, (worlds, METHODS))
     alike = np.equal.outer(design.levels, design.levels) & ~np.eye(METHODS, dtype=bool)
 
@@ -102,7 +113,7 @@ def simulated(design: Design, rng: np.random.Generator, regrets: Float64) -> Out
 def true_regrets(design: Design, rng: np.random.Generator) -> Float64:
     """The mean regret of each method in a new world, if its scores were known exactly."""
     spread = np.hypot(design.family, design.world)
-    true = design.levels + rng.normal(0, spread, (FUTURE, METHODS))
+    true = design.levels + rng.normal(0, spread, (FUTURE, METHODS)) + design.by_kind(rng, FUTURE)
     return np.asarray((true.max(axis=1, keepdims=True) - true).mean(axis=0))
 
 

@@ -41,7 +41,7 @@ results_folder = click.option(
 @command.command("table", epilog="Example: salgen bench table --network resnet18")
 @results_folder
 @click.option("--network", metavar="NAME", help="Worlds with this network alone, such as resnet18.")
-@click.option("--cause", metavar="KIND", help="Worlds with this kind of cause alone: texture, object or shape.")
+@click.option("--cause", metavar="KIND", help="Worlds with this kind of cause alone: object or mark.")
 def table(results: str, network: str | None, cause: str | None) -> None:
     """Show what to expect of methods in a new world, and which the worlds tell apart."""
     from salgen.evaluation.bench import benchmark

@@ -45,7 +45,7 @@ def table(results: StrPath = RESULTS, *, network: str | None = None, cause: str 
     network
         Count worlds with this network alone, such as ``"resnet18"``.
     cause
-        Count worlds with this kind of cause alone: ``"texture"``, ``"object"`` or ``"shape"``.
+        Count worlds with this kind of cause alone: ``"object"`` or ``"mark"``.
     """
     spec, folder = world_spec(), Path(results)
     worlds = read_worlds(spec, folder / WORLDS)

@@ -32,17 +32,20 @@ WORLDS, WORK = "worlds", "work"  # the folder among results; in it, the folder f
 RECORD, NETWORK = "world.json", "network-seed{}"
 VALIDATION = 150  # images
 BATCH = 64
-KINDS = {  # each family's kind of cause
-    "lesions-on-noise": "texture",
-    "mri-lesions": "texture",
+KINDS = {  # each family's kind of cause: an object, or marks of one colour
+    "lesions-on-noise": "object",
+    "mri-lesions": "object",
     "lights": "object",
     "luggage": "object",
     "people": "object",
     "places": "object",
     "object-on-scene": "object",
     "several-objects": "object",
-    "signs": "shape",
-    "figures": "shape",
+    "signs": "mark",
+    "figures": "mark",
+    "cells": "mark",
+    "slots": "mark",
+    "patches": "mark",
 }
 
 

@@ -22,7 +22,7 @@ def test_the_frozen_worlds_are_those_of_the_declared_distribution_once_in_every_
     assert frozen == drawn
     spec = world_spec()
     counts = pd.Series([world.family for world in spec.worlds]).value_counts()
-    assert dict(counts) == dict.fromkeys(KINDS, 8) | {"people": 1, "places": 1}
+    assert dict(counts) == dict.fromkeys(KINDS, 8) | {"people": 1, "places": 1, "cells": 4, "slots": 4, "patches": 4}
     parts = [world.name for number in (1, 2, 3) for world in spec.part(f"{number}/3")]
     assert sorted(parts) == sorted(world.name for world in spec.worlds)
     for wrong in ("4/3", "0/3", "2", "a/b"):
