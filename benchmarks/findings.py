@@ -14,9 +14,9 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 from benchmarks.filled_pages import filled
 from salgen.evaluation.bench.benchmark import judges
-from salgen.evaluation.bench.board_rows import against_floors
+from salgen.evaluation.bench.board_rows import against_floors, groups
 from salgen.evaluation.bench.questions import student_interval
-from salgen.evaluation.bench.standing import CHOICE, METHOD, Standing, is_floor, method_means
+from salgen.evaluation.bench.standing import CHOICE, METHOD, is_floor, method_means
 from salgen.evaluation.bench.worlds import KINDS, RECORD, WORLDS, ScoredWorld, read_worlds, world_spec
 from salgen.evaluation.choosing.race import HABIT
 from salgen.evaluation.diagnostics.markdown import markdown_table
@@ -25,7 +25,6 @@ ROOT = Path(__file__).parents[1]
 RESULTS, PAGE = ROOT / "results", ROOT / "docs" / "findings.md"
 FIRST = 12  # methods of the order that are shown
 KNOWN = (HABIT, "integrated-gradients", "center", "sobel", "random")  # shown, too
-FEWEST = 3  # families of an order by architecture
 N_KINDS = len(set(KINDS.values()))
 RELIABLE = 0.9
 EXACT = 0.9995  # cosine with the exact attribution
@@ -40,7 +39,8 @@ class Results:
         self.folder, self.spec = folder, world_spec()
         self.worlds = read_worlds(self.spec, folder / WORLDS)
         self.metric = self.spec.metrics[0]
-        self.standing = Standing.of(self.worlds, self.metric)
+        self.groups = list(groups(self.worlds, self.metric, None))
+        self.standing = self.groups[0].standing  # of all worlds
         self.means = pd.DataFrame({world.name: method_means(world, self.metric) for world in self.worlds})
 
     def counted(self) -> str:
@@ -95,8 +95,8 @@ class Results:
     def kinds(self) -> str:
         """The correlation of orders within and between kinds of cause, and the kinds that they themselves make."""
         found = self._by(lambda world: world.family).corr("spearman")
-        groups = fcluster(linkage(squareform(1 - found.to_numpy(), checks=False), "average"), N_KINDS, "maxclust")
-        made = "; ".join(", ".join(found.index[groups == group]) for group in np.unique(groups))
+        clusters = fcluster(linkage(squareform(1 - found.to_numpy(), checks=False), "average"), N_KINDS, "maxclust")
+        made = "; ".join(", ".join(found.index[clusters == cluster]) for cluster in np.unique(clusters))
         within = [found.at[pair] for pair in combinations(found, 2) if KINDS[pair[0]] == KINDS[pair[1]]]
         between = [found.at[pair] for pair in combinations(found, 2) if KINDS[pair[0]] != KINDS[pair[1]]]
         return (
@@ -107,11 +107,11 @@ class Results:
 
     def causes(self) -> str:
         """The methods with the least mean regret by kind of cause."""
-        return self._orders("kind of cause", lambda world: KINDS[world.family])
+        return self._orders("kind of cause")
 
     def architectures(self) -> str:
         """The methods with the least mean regret by architecture."""
-        return self._orders("network", lambda world: world.recipe.model)
+        return self._orders("architecture")
 
     def trainings(self) -> str:
         """The correlation of orders between two trainings of a world, and between worlds."""
@@ -191,19 +191,18 @@ class Results:
         heads = ["choice by", "mean regret", "order", "pairs", "passes", "worst data", "worst network", "photographs"]
         return markdown_table(heads, rows)
 
-    def _orders(self, heading: str, of: Callable[[ScoredWorld], str]) -> str:
+    def _orders(self, kind: str) -> str:
         """The methods with the least mean regret by group, the regret of Grad-CAM, and how reliable the order is."""
         rows = []
-        for group in sorted({of(world) for world in self.worlds}):
-            some = [world for world in self.worlds if of(world) == group]
-            if len({world.family for world in some}) >= FEWEST:
-                found = Standing.of(some, self.metric)
-                table = found.table
+        for group in self.groups:
+            if group.kind == kind:
+                found, table = group.standing, group.standing.table
                 best = table[table["role"] == METHOD].iloc[:3]
                 named = ", ".join(f"`{name}` {regret:.2f}" for name, regret in best["regret"].items())
-                rows.append([group, str(len(some)), str(found.families), named, f"{table.at[HABIT, 'regret']:.2f}",
-                             f"{table.at[CHOICE, 'regret']:.2f}", f"{found.reliability:.2f}"])  # fmt: skip
-        return markdown_table([heading, "worlds", "families", "least regret", "Grad-CAM", CHOICE, "reliability"], rows)
+                rows.append([group.title, str(found.worlds), str(found.families), named,
+                             f"{table.at[HABIT, 'regret']:.2f}", f"{table.at[CHOICE, 'regret']:.2f}",
+                             f"{found.reliability:.2f}"])  # fmt: skip
+        return markdown_table([kind, "worlds", "families", "least regret", "Grad-CAM", CHOICE, "reliability"], rows)
 
     def _by(self, key: Callable[[ScoredWorld], str]) -> pd.DataFrame:
         """The mean over worlds of methods' means, less that of the world, by a property of the worlds."""

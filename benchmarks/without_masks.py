@@ -163,9 +163,10 @@ def on_photographs(path: str) -> FrozenWorld:
 
 
 def note(rows: pd.DataFrame) -> None:
-    """Put rows into the table."""
+    """Put rows into the table, and what follows from them."""
     if TABLE.exists():
         rows = pd.concat([pd.read_parquet(TABLE), rows]).drop_duplicates(["world", "judge", "method"], keep="last")
+    rows = with_difference(rows[rows["judge"] != DIFFERENCE])
     rows.to_parquet(TABLE, index=False, compression="zstd")
 
 
@@ -180,7 +181,7 @@ def main() -> None:
     kept = [world for world in kept_worlds(world_spec(), RESULTS) if world.name not in known]
     judging = {name: judge for name, judge in (CHEAP | JUDGES).items() if not asked.judges or name in asked.judges}
     for world in [on_photographs(asked.photographs)] if asked.photographs else judges.frozen_worlds(kept):
-        note(with_difference(world.judged(judging)))
+        note(world.judged(judging))
 
 
 if __name__ == "__main__":
