@@ -70,10 +70,13 @@ class Results:
         return markdown_table(heads, rows)
 
     def questions(self) -> str:
-        """The pairs of methods that each question tells apart."""
-        rows = [[name, str(found), str(pairs), f"{found / pairs:.0%}"]
-                for name, (found, pairs) in self.standing.told_apart.items()]  # fmt: skip
-        return markdown_table(["question", "pairs that differ", "of", "share"], rows)
+        """The pairs of methods that each question tells apart, and those that lead."""
+        rows = []
+        for question, answer in self.standing.answers.items():
+            first, *tied = (f"`{method}`" for method in answer.leading)
+            share = f"{answer.differ / answer.pairs:.0%}"
+            rows.append([question, str(answer.differ), str(answer.pairs), share, first, ", ".join(tied)])
+        return markdown_table(["question", "pairs that differ", "of", "share", "first", "not told apart from it"], rows)
 
     def quality(self) -> str:
         """The reliability of the order, how many families would make it enough, and the pairs that are confirmed."""

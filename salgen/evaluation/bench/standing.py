@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from salgen.errors import SalgenError
 from salgen.evaluation.bench import questions
-from salgen.evaluation.bench.questions import WorldScores, family_means, student_interval
+from salgen.evaluation.bench.questions import Differences, WorldScores, defined_mean, family_means, student_interval
 from salgen.evaluation.bench.worlds import ScoredWorld, first_training
 from salgen.evaluation.choosing.race import HABIT
 from salgen.parameters import parse_call
@@ -21,7 +23,36 @@ CHOICE = "choose with five masks"
 MASKS, DRAWS = 5, 60
 METHOD, FLOOR, ADVICE = "method", "floor", "advice"  # roles of rows
 FIRST, TIED, WORSE, UNTESTED = "first", "not told apart", "worse", "not tested"
+NETWORKS, TRAINING, WORLD = "these networks", "another training", "a new world"  # the three questions
 COSTS = "costs.csv"  # what maps cost, among the results: written by python -m benchmarks.costs
+
+
+class Answer(NamedTuple):
+    """How far one question tells methods apart."""
+
+    differ: int  # pairs of methods
+    pairs: int  # that were tested
+    verdicts: pd.Series  # each method against the first, by their places
+
+    @classmethod
+    def of(cls, methods: Sequence[str], places: NDArray[Any], found: Differences, *, false_discoveries: bool) -> Answer:
+        """By the places of methods, the first the least, and their differences."""
+        differ = questions.decided(found.p_values, false_discoveries=false_discoveries)
+        tested, first = ~np.isnan(found.p_values), places.argmin()
+        verdicts = np.select([differ[first], tested[first]], [WORSE, TIED], UNTESTED)
+        verdicts[first] = FIRST
+        return cls(int(differ.sum()) // 2, int(tested.sum()) // 2, pd.Series(verdicts, methods).iloc[places.argsort()])
+
+    @property
+    def leading(self) -> list[str]:
+        """The first method, and those that are not told apart from it."""
+        return list(self.verdicts.index[self.verdicts.isin([FIRST, TIED])])
+
+    def __str__(self) -> str:
+        """Such as ``"3 of 10 pairs of methods differ. First: rise; not told apart from it: grad-cam, lime"``."""
+        first, *tied = self.leading
+        apart = f"{self.differ} of {self.pairs} pairs of methods differ"
+        return f"{apart}. First: {first}; not told apart from it: {', '.join(tied) or 'none'}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +65,7 @@ class Standing:
     table: pd.DataFrame
     reliability: float  # how reliable the order of methods is in other families
     confirmed: float  # the share of pairs, told apart by all families but one, that the other one orders alike
-    told_apart: Mapping[str, tuple[int, int]]  # by question: pairs of methods that differ, of how many
+    answers: Mapping[str, Answer]  # by question
     worlds: int
     families: int
 
@@ -46,26 +77,23 @@ class Standing:
         tables = {world.name: world.table(metric) for world in worlds}
         every = WorldScores.of(tables, {world.name: world.family for world in worlds})
         methods = every.only([call for call in every.methods if not is_floor(call)])
-        found = {
-            "these networks": (questions.these_networks(methods), False),
-            "another training": (questions.these_networks(methods, trained_again=True), False),
-            "a new world": (questions.new_world(methods), True),
-        }
-        different = {name: questions.decided(of.p_values, false_discoveries=rate) for name, (of, rate) in found.items()}
         table = headline(every, methods.methods, [*tables.values()])
-        first = methods.methods.index(table.index[table["role"] == METHOD][0])
-        tested, worse = ~np.isnan(found["a new world"][0].p_values[first]), different["a new world"][first]
-        verdicts = np.select([worse, tested], [WORSE, TIED], UNTESTED)
-        verdicts[first] = FIRST
-        table["verdict"] = pd.Series(verdicts, methods.methods)
+        below = np.nanmax(methods.means, axis=1, keepdims=True) - methods.means
+        few = (~np.isnan(below)).sum(axis=0) < len(below) / 2
+        here = np.where(few, np.inf, defined_mean(below, axis=0))
+        again = questions.these_networks(methods, trained_again=True)
+        places = table.index.get_indexer(methods.methods)
+        answers = {
+            NETWORKS: Answer.of(methods.methods, here, questions.these_networks(methods), false_discoveries=False),
+            TRAINING: Answer.of(methods.methods, here, again, false_discoveries=False),
+            WORLD: Answer.of(methods.methods, places, questions.new_world(methods), false_discoveries=True),
+        }
+        table["verdict"] = answers[WORLD].verdicts
         return cls(
             table.join(pd.DataFrame(columns=["passes", "seconds"]) if costs is None else costs),
             questions.reliability(methods),
             questions.confirmed(methods),
-            {
-                name: (int(pairs.sum()) // 2, int((~np.isnan(found[name][0].p_values)).sum()) // 2)
-                for name, pairs in different.items()
-            },
+            answers,
             len(worlds),
             len(np.unique(every.families)),
         )
@@ -85,21 +113,20 @@ class Standing:
                 f"ahead of {HABIT}": self.table["ahead"].map("{:.0%}".format),
                 "against the first": self.table["verdict"].fillna(self.table["role"]),
                 "passes": self.table["passes"].map(lambda passes: "" if pd.isna(passes) else f"{passes:,.0f}"),
+                "seconds": self.table["seconds"].map(lambda seconds: "" if pd.isna(seconds) else f"{seconds:.2f}"),
                 "worlds": self.table["worlds"],
             }
         )
-        apart = {
-            name: f"{count} of {pairs} pairs of methods differ" for name, (count, pairs) in self.told_apart.items()
-        }
         return "\n".join(
             [
                 f"What to expect in a new world, by {self.worlds} worlds of {self.families} families.",
                 "Regret: average precision below the best method of a world.",
                 shown.rename_axis(None).to_string(),
                 f"Reliability of this order in other families: {self.reliability:.2f}",
-                f"Other images of these networks: {apart['these networks']} (Holm, 5 %)",
-                f"Another training of the same worlds: {apart['another training']} (Holm, 5 %)",
-                f"A new world: {apart['a new world']} (false discoveries, 5 %)",
+                "Which methods differ, by three questions:",
+                f"- With other images of these networks (Holm, 5 %): {self.answers[NETWORKS]}",
+                f"- If the same worlds were trained again (Holm, 5 %): {self.answers[TRAINING]}",
+                f"- In a new world (false discoveries, 5 %): {self.answers[WORLD]}",
                 f"Of pairs that all families but one tell apart the other one confirms {self.confirmed:.0%}",
             ]
         )
