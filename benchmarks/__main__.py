@@ -85,7 +85,8 @@ def main() -> None:
         "\n".join(growth.lines(growth.SIZES)),
         "## On a GPU",
         "`python -m benchmarks.gpu PART` measures training at the paper's scale, every method beside captum and "
-        "pytorch-grad-cam, metrics, and Budding et al. 2021 end to end, on a CUDA device.",
+        "pytorch-grad-cam, metrics, worlds of salgen-bench beside their published scores, and Budding et al. 2021 end "
+        "to end, on a CUDA device.",
         campaign.results_text(),
     ]
     text = "\n\n".join(parts) + "\n"

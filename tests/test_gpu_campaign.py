@@ -38,7 +38,7 @@ def measured(folder, part, *options):
 )
 def test_a_part_runs_small_and_writes_what_it_measured(part, tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    for module in ("reproduction", "training"):  # in this process, as another takes long to begin
+    for module in ("reproduction", "training", "worlds"):  # in this process, as another takes long to begin
         monkeypatch.setattr(f"benchmarks.gpu.{module}.within", lambda _seconds, work, *arguments: work(*arguments))
     rows = measured(tmp_path, part)
     table = capsys.readouterr().out
@@ -57,6 +57,8 @@ def test_a_part_runs_small_and_writes_what_it_measured(part, tmp_path, capsys, m
         assert {row.get("peer") for of_step in rows.values() for row in of_step} == {None, "captum", "pytorch-grad-cam"}
         failed = [call for call, of_step in rows.items() for row in of_step if "failed" in row.get("note", "")]
         assert failed == (["deep-lift"] if part == "methods-resnet50" else [])  # captum takes no ReLU used twice
+    if part == "worlds":
+        assert all(row["above 0.001"] == 0 < row["scores"] for (row,) in rows.values()), "as published"
     if part == "budding2021":
         whole, *stages = rows["end to end"]
         assert whole["seconds"] > sum(row["seconds"] for row in stages)

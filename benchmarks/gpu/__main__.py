@@ -19,12 +19,14 @@ from benchmarks.gpu.methods import methods
 from benchmarks.gpu.metrics import metrics
 from benchmarks.gpu.reproduction import budding2021
 from benchmarks.gpu.training import training
+from benchmarks.gpu.worlds import worlds
 
 PARTS: Mapping[str, Callable[[Bench], dict[str, Step]]] = {
     "training": training,
     "methods-resnet50": partial(methods, "resnet50"),
     "methods-vit-b-16": partial(methods, "vit-b-16"),
     "metrics": metrics,
+    "worlds": worlds,
     "budding2021": budding2021,
 }
 
