@@ -46,15 +46,17 @@ class Results:
     def counted(self) -> str:
         """Which worlds there are, and what became of the recipes that were tried."""
         tried: Counter[str] = Counter()
-        for path in (self.folder / WORLDS).glob(f"*/{RECORD}"):
+        records = sorted((self.folder / WORLDS).glob(f"*/{RECORD}"))
+        for path in records:
             for attempt in json.loads(path.read_text())["attempts"]:
                 wrong = attempt["accuracy"] < self.spec.accuracy
                 uncertified = attempt["certified"] < self.spec.certified
                 tried["wrong" if wrong else "uncertified" if uncertified else "taken"] += 1
         return (
-            f"{len(self.worlds)} of {len(self.spec.worlds)} worlds are computed. Of {tried.total()} networks that were "
-            f"trained for them {tried['wrong']} were right on fewer than 80 % of the images. "
-            f"{tried['uncertified']} used the cause on fewer than half of them. These do not count."
+            f"{len(records)} of {len(self.spec.worlds)} worlds were tried. Of {tried.total()} networks that were "
+            f"trained for them {tried['wrong']} were right on fewer than 80 % of the images. {tried['uncertified']} "
+            f"used the cause on fewer than half of them. These do not count. In {len(records) - len(self.worlds)} "
+            f"worlds no network of five was taken, so {len(self.worlds)} are left."
         )
 
     def expected(self) -> str:
@@ -103,9 +105,9 @@ class Results:
         within = [found.at[pair] for pair in combinations(found, 2) if KINDS[pair[0]] == KINDS[pair[1]]]
         between = [found.at[pair] for pair in combinations(found, 2) if KINDS[pair[0]] != KINDS[pair[1]]]
         return (
-            f"The mean correlation is {np.mean(within):.2f} within a kind of cause ({len(within)} pairs of families) "
-            f"and {np.mean(between):.2f} between kinds ({len(between)} pairs). By these correlations the families "
-            f"fall into {N_KINDS} groups (average linkage): {made}."
+            f"Asked for {N_KINDS} groups, average linkage makes these: {made}. The mean correlation is "
+            f"{np.mean(within):.2f} within a kind of cause ({len(within)} pairs of families) and "
+            f"{np.mean(between):.2f} between kinds ({len(between)} pairs)."
         )
 
     def causes(self) -> str:
@@ -118,16 +120,12 @@ class Results:
 
     def trainings(self) -> str:
         """The correlation of orders between two trainings of a world, and between worlds."""
-        twice = [
-            world.table(self.metric)
-            .groupby(level=0)
-            .mean()
-            .T.drop(_floors(self.means.index), errors="ignore")
-            .corr("spearman")
-            for world in self.worlds
-            if world.rows["training_seed"].nunique() == 2
+        trained = [world.table(self.metric).groupby(level=0).mean().T for world in self.worlds]
+        found = [
+            ("two trainings of one world", means[~means.index.map(is_floor)].corr("spearman").iloc[0, 1])
+            for means in trained
+            if len(means.columns) == 2
         ]
-        found = [("two trainings of one world", table.iloc[0, 1]) for table in twice]
         orders = self.means.corr("spearman")
         for first, second in combinations(self.worlds, 2):
             data = "one family of data" if first.family == second.family else "two families"
@@ -211,10 +209,6 @@ class Results:
         """The mean over worlds of methods' means, less that of the world, by a property of the worlds."""
         centred = self.means - self.means.mean()
         return centred.T.groupby([key(world) for world in self.worlds]).mean().T
-
-
-def _floors(calls: pd.Index) -> list[str]:
-    return [call for call in calls if is_floor(call)]
 
 
 def _short(metric: str) -> str:

@@ -189,7 +189,9 @@ class Tables:
             [name, f"{mean:.3f}", f"{found[name].quantile(0.95):.2f}", f"{photographs.get(name, np.nan):.3f}"]
             for name, mean in found.mean().sort_values().items()
         ]
-        return markdown_table(["choice by", "mean regret", "95 % of networks", "photographs"], rows).replace("nan", "")
+        return markdown_table(["choice by", "mean regret", "in 95 % of networks at most", "photographs"], rows).replace(
+            "nan", ""
+        )
 
 
 def main() -> None:

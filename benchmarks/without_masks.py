@@ -36,7 +36,7 @@ PHOTOGRAPHS = "photographs-efficientnet-lite0"
 INSERTION, DELETION = "insertion-auc", "deletion-auc"
 DIFFERENCE = f"{INSERTION} - {DELETION}"
 PLANTED = "planted artefacts"
-METRICS = ("srg", "infidelity", "sensitivity-n", "irof", ROAD, "saco")
+METRICS = ("average-drop", "average-increase", "srg", "infidelity", "sensitivity-n", "irof", ROAD, "saco")
 
 
 def boxes(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:

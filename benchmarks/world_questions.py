@@ -14,7 +14,7 @@ from salgen.evaluation.bench.questions import WorldScores
 from salgen.evaluation.bench.standing import headline
 from salgen.types import Float64
 
-METHODS, CLUSTERS = 36, 30  # methods; clusters of images in a world
+METHODS = 36
 IMAGE, TRAINING = 0.2, 0.05  # standard deviations; half of an image's variance is common to all methods
 FUTURE = 20_000  # new worlds, for the true regret
 NAMES = ["grad-cam", *(f"method {number}" for number in range(1, METHODS))]
@@ -32,6 +32,7 @@ class Design:
     world: float  # and in a world
     kind: float = 0.0  # and in families of one kind of cause; in those of the other kind it is the opposite
     sizes: Sequence[int] = (6,)  # worlds of families, in turn
+    clusters: Sequence[int] = (30,)  # clusters of images in worlds, in turn
 
     @property
     def levels(self) -> Float64:
@@ -50,6 +51,9 @@ DESIGNS = [
     Design("all alike, six families", 6, 1, 0.0, 0.10, 0.15),
     Design("all alike, two kinds of families", 11, 1, 0.0, 0.10, 0.15, kind=0.15),
     Design("all alike, one to eight worlds a family", 10, 1, 0.0, 0.10, 0.15, sizes=(8, 4, 1)),
+    Design(
+        "all alike, eleven worlds, some with three clusters", 11, 1, 0.0, 0.10, 0.15, sizes=(1,), clusters=(3, 30, 15)
+    ),
     Design("two groups, .1 apart", 10, 2, 0.1, 0.10, 0.15),
     Design("six groups, .1 apart", 10, 6, 0.1, 0.10, 0.15),
 ]
@@ -77,20 +81,22 @@ def simulated(design: Design, rng: np.random.Generator, regrets: Float64) -> Out
     moved += rng.normal(0, design.world, (worlds, METHODS))
     alike = np.equal.outer(design.levels, design.levels) & ~np.eye(METHODS, dtype=bool)
 
-    def scored(true: Float64) -> WorldScores:
-        own, common = (
-            rng.normal(0, IMAGE / np.sqrt(2), (worlds, CLUSTERS, METHODS)),
-            rng.normal(0, IMAGE / np.sqrt(2), (worlds, CLUSTERS, 1)),
-        )
-        images = true[:, None] + own + common
-        noise = np.array([np.cov(of_world, rowvar=False) / CLUSTERS for of_world in images])
-        return WorldScores(NAMES, families, images.mean(axis=1), noise, np.full((METHODS, METHODS), 2 * TRAINING**2))
+    def scored(*trained: Float64) -> WorldScores:
+        """From the true means of each training; one world in three is trained twice."""
+        tables = []
+        for world in range(worlds):
+            count = design.clusters[world % len(design.clusters)]
+            twice = range(2 if world % 3 == 0 else 1)
+            common = rng.normal(0, IMAGE / np.sqrt(2), (count, 1))
+            own = rng.normal(0, IMAGE / np.sqrt(2), (len(twice), count, METHODS))
+            tables.append([trained[number % len(trained)][world] + own[number] + common for number in twice])
+        return WorldScores.of_arrays(NAMES, families, tables)
 
     def wrong(found: questions.Differences) -> float:
         return float((questions.decided(found.p_values, false_discoveries=False) & alike).any())
 
     these = design.levels + moved - moved.mean(axis=0)  # the mean over these very worlds is the level
-    trained = these + rng.normal(0, TRAINING, these.shape)
+    trained = these + rng.normal(0, TRAINING, (2, *these.shape))
     scores = scored(design.levels + moved)
     new = questions.new_world(scores)
     told = questions.decided(new.p_values, false_discoveries=True)
@@ -100,7 +106,7 @@ def simulated(design: Design, rng: np.random.Generator, regrets: Float64) -> Out
     table = headline(scores, NAMES).loc[NAMES]
     return Outcome(
         images_wrong=wrong(questions.these_networks(scored(these))),
-        training_wrong=wrong(questions.these_networks(scored(trained), trained_again=True)),
+        training_wrong=wrong(questions.these_networks(scored(*trained), trained_again=True)),
         new_wrong=float((told & alike).sum() / max(1, told.sum())),
         new_found=float(told[differ].mean()) if differ.any() else np.nan,
         difference_covered=float(((low <= true) & (true <= high))[alike | differ].mean()),

@@ -117,9 +117,9 @@ def judges(results: StrPath = RESULTS) -> pd.DataFrame:
     pandas.DataFrame
         A row for each judge, the least ``regret`` first: how far the method with its highest mean lies below the best
         one, in average precision. ``rank_correlation`` (Spearman) and ``pairs`` (share ordered rightly) are with the
-        true order. Each has a 95 % interval over families, ``_low`` and ``_high``. ``networks`` and ``passes`` (of
-        the network for a map) are counts, ``worst`` is the family with the largest regret, ``worst_kind`` the kind of
-        network.
+        true order. ``passes`` are of the network for a map. All are means over families; ``regret_low`` to
+        ``regret_high`` is the 95 % interval. ``networks`` is their number, ``worst`` the family with the largest
+        regret, ``worst_kind`` the kind of network.
     """
     return judge_metrics.standing_of_judges(judge_metrics.stored_agreements(Path(results)))
 

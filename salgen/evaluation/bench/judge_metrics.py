@@ -17,6 +17,7 @@ from salgen.datasets.reading.reader import Dataset, open_dataset
 from salgen.errors import SalgenError
 from salgen.evaluation.attribution.explaining import explain
 from salgen.evaluation.attribution.method_selection import select_methods
+from salgen.evaluation.bench.questions import student_interval
 from salgen.evaluation.bench.standing import method_means
 from salgen.evaluation.bench.worlds import ScoredWorld, WorldSpec, kept_worlds, make_world_data
 from salgen.evaluation.choosing.race import HABIT
@@ -24,13 +25,13 @@ from salgen.evaluation.models.inspection.model_view import ModelView
 from salgen.evaluation.runs.given_models import trained_network
 from salgen.evaluation.scoring.metric_selection import choose_metrics
 from salgen.evaluation.scoring.scoring import score
-from salgen.evaluation.statistics.mean_intervals import mean_intervals
 
 JUDGES = "judges.parquet"  # in the results: what each judge says of each method on each network
 TRUTH = "average-precision"
 IMAGES = 10
 PHOTOGRAPHS = "photographs"  # the data of a network that is none of salgen-bench's
 BY_HABIT, BY_CHANCE = f"nothing: always {HABIT}", "nothing: any method"
+BEST = "a perfect choice"  # among the methods of a few passes, which judges choose from
 
 # The higher the better, by method; of a network that it cannot judge, nothing.
 Judge = Callable[["FrozenWorld", Mapping[str, Any]], dict[str, float]]
@@ -138,7 +139,7 @@ def agreement(values: pd.Series, truth: pd.Series) -> Judgement:
 
     Of methods with the same value the judge chooses any, so the regret is the mean over them.
     """
-    values = values.dropna()
+    values = values.reindex(truth.index).dropna()
     known = truth[values.index]
     chosen = known[values == values.max()]
     upper = np.triu_indices(len(known), 1)
@@ -154,32 +155,30 @@ def agreements(rows: pd.DataFrame) -> pd.DataFrame:
     for world, of_world in rows.groupby("world", sort=False):
         table = of_world.pivot(index="method", columns="judge", values="value")
         truth, costs = table.pop(TRUTH).dropna(), dict(of_world.groupby("judge")["passes"].first())
+        judged = truth[table.reindex(truth.index).notna().any(axis=1)]
         where = {"world": world, **of_world.iloc[0][["data", "kind"]]}
         for judge in table:
             if table[judge].notna().any():
                 found.append({"judge": judge, **where, **agreement(table[judge], truth)._asdict(),
                               "passes": costs[judge]})  # fmt: skip
-        chosen = {BY_CHANCE: truth.mean(), **({BY_HABIT: truth[HABIT]} if HABIT in truth else {})}
+        chosen = {BEST: judged.max(), BY_CHANCE: truth.mean(), **({BY_HABIT: truth[HABIT]} if HABIT in truth else {})}
         found += [{"judge": name, **where, "regret": truth.max() - value} for name, value in chosen.items()]
     return pd.DataFrame(found)
 
 
 def standing_of_judges(found: pd.DataFrame) -> pd.DataFrame:
-    """Means over networks by judge, the least regret first, with 95 % intervals over families, which are the clusters.
+    """Means by judge over the networks of a family, then over families; the least regret first.
 
-    `worst` and `worst_kind` are the family and the kind of network with the largest mean regret. `photographs` is the
-    regret on the network of photographs, which is in no mean.
+    The 95 % interval of regret is Student's over families. `worst` and `worst_kind` are the family and the kind of
+    network with the largest mean regret. `photographs` is the regret on that network, which is in no mean.
     """
     rows = []
     photographs = found["data"] == PHOTOGRAPHS
     for judge, of_judge in found[~photographs].groupby("judge"):
-        clusters = np.unique(of_judge["data"], return_inverse=True)[1]
-        row: dict[str, Any] = {"judge": judge, "networks": len(of_judge), "passes": of_judge["passes"].mean()}
-        for name, low in {"regret": 0.0, "rank_correlation": -1.0, "pairs": 0.0}.items():
-            values = of_judge[name].to_numpy(float)
-            row[name] = np.nan if np.isnan(values).all() else np.nanmean(values)
-            ends = mean_intervals(values[None, :, None], clusters, np.array([low]), np.array([1.0]))
-            row[f"{name}_low"], row[f"{name}_high"] = (float(end[0]) for end in ends)
+        families = of_judge.groupby("data")[["regret", "rank_correlation", "pairs", "passes"]].mean()
+        _, low, high = student_interval(families["regret"].to_numpy())
+        row: dict[str, Any] = {"judge": judge, "networks": len(of_judge), **families.mean()}
+        row |= {"regret_low": max(0.0, float(low)), "regret_high": float(high)}
         for name, column in (("worst", "data"), ("worst_kind", "kind")):
             means = of_judge.groupby(column)["regret"].mean()
             row |= {name: means.idxmax(), f"{name}_regret": means.max()}

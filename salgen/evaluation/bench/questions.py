@@ -7,12 +7,12 @@ trainings, and families of worlds.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 from scipy.special import digamma, polygamma, stdtr, stdtrit
 from scipy.stats import false_discovery_control
@@ -28,10 +28,11 @@ class WorldScores:
 
     methods: list[str]
     families: NDArray[np.int64]  # (W,): the number of each world's family
+    clusters: NDArray[np.int64]  # (W,): how many clusters of images each world has
     means: Float64  # (W, M): the mean over clusters of images; NaN where a method is not defined
     noise: Float64  # (W, M, M): the covariance of these means, by images
-    # (M, M): the variance of a pair's difference from training to training of a world; NaN where no world tells it
-    trainings: Float64
+    trainings: Float64  # (M, M): the variance of a pair's difference from training to training of a world
+    trained_twice: NDArray[np.int64]  # (M, M): the worlds that tell it; where none does the variance is NaN
 
     @classmethod
     def of(cls, tables: Mapping[str, pd.DataFrame], families: Mapping[str, str]) -> WorldScores:
@@ -45,20 +46,37 @@ class WorldScores:
             [of.reindex(columns=methods).to_numpy(float) for _, of in table.groupby(level=0)]
             for table in tables.values()
         ]
-        numbers = np.unique([families[name] for name in tables], return_inverse=True)[1]
-        means = np.array([first.mean(axis=0) for first, *_ in trained])
-        noise = np.array([np.cov(first, rowvar=False) / len(first) for first, *_ in trained])
-        twice = [_training_variance(*networks) for networks in trained if len(networks) == 2]
-        empty = np.full((1, len(methods), len(methods)), np.nan)
-        return cls(methods, numbers, means, noise, defined_mean(np.array([*twice, *empty]), axis=0))
+        return cls.of_arrays(methods, [families[name] for name in tables], trained)
+
+    @classmethod
+    def of_arrays(cls, methods: list[str], families: ArrayLike, trained: Sequence[Sequence[Float64]]) -> WorldScores:
+        """From the family of each world, and for each of its trainings an array, clusters by methods."""
+        firsts = [first for first, *_ in trained]
+        size = len(methods)
+        twice = np.array(
+            [np.full((size, size), np.nan), *(_training_variance(*two) for two in trained if len(two) == 2)]
+        )
+        return cls(
+            methods,
+            np.unique(families, return_inverse=True)[1],
+            np.array([len(first) for first in firsts]),
+            np.array([first.mean(axis=0) for first in firsts]),
+            np.array([np.cov(first, rowvar=False) / len(first) for first in firsts]),
+            defined_mean(twice, axis=0),
+            (~np.isnan(twice)).sum(axis=0),
+        )
 
     def only(self, methods: Collection[str]) -> WorldScores:
         """The scores of some of the methods."""
         of = [self.methods.index(method) for method in self.methods if method in methods]
         pairs = np.ix_(of, of)
-        noise = self.noise[:, of][:, :, of]
-        return WorldScores(
-            [self.methods[i] for i in of], self.families, self.means[:, of], noise, self.trainings[pairs]
+        return replace(
+            self,
+            methods=[self.methods[i] for i in of],
+            means=self.means[:, of],
+            noise=self.noise[:, of][:, :, of],
+            trainings=self.trainings[pairs],
+            trained_twice=self.trained_twice[pairs],
         )
 
 
@@ -73,7 +91,8 @@ class Differences(NamedTuple):
     def p_values(self) -> Float64:
         """Two-sided; NaN for a method against itself, and where two methods share too few worlds."""
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray(2 * stdtr(self.degrees, -np.abs(self.means / self.errors)))
+            p_values = 2 * stdtr(self.degrees, -np.abs(self.means / self.errors))
+        return np.asarray(np.where(np.eye(len(p_values), dtype=bool), np.nan, p_values))
 
     def interval(self) -> tuple[Float64, Float64]:
         """The 95 % interval of each difference."""
@@ -93,18 +112,21 @@ def _training_variance(first: Float64, second: Float64) -> Float64:
 def these_networks(scores: WorldScores, *, trained_again: bool = False) -> Differences:
     """Differences in the worlds as they are, or if they were trained again.
 
-    What is sampled are clusters of images, or these and trainings. The tests are normal: there are a thousand clusters
-    or more.
+    What is sampled are clusters of images, or these and trainings. Each world adds its own variance, and the variance
+    by training is moderated by that of all pairs (Smyth 2004). Degrees of freedom are Satterthwaite's.
     """
     of_pairs = _pairs(scores.means)
     known = ~np.isnan(of_pairs)
     variance = np.diagonal(scores.noise, axis1=1, axis2=2)
-    noise = variance[:, :, None] + variance[:, None, :] - 2 * scores.noise
-    trainings = np.maximum(scores.trainings, 0.0) if trained_again else 0.0
-    means, of_mean = defined_mean(of_pairs, axis=0), defined_mean(np.where(known, noise, np.nan), axis=0)
+    noise = np.where(known, variance[:, :, None] + variance[:, None, :] - 2 * scores.noise, 0.0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        errors = np.sqrt((of_mean + trainings) / known.sum(axis=0))
-    return Differences(means, errors, np.where(np.eye(len(means), dtype=bool), np.nan, np.inf))
+        parts = noise / known.sum(axis=0) ** 2
+        total, squares = parts.sum(axis=0), (parts**2 / (scores.clusters - 1)[:, None, None]).sum(axis=0)
+        if trained_again:
+            by_training, degrees = moderated(np.maximum(scores.trainings, 0.0), scores.trained_twice)
+            part = by_training / known.sum(axis=0)
+            total, squares = total + part, squares + part**2 / degrees
+        return Differences(defined_mean(of_pairs, axis=0), np.sqrt(total), total**2 / squares)
 
 
 def new_world(scores: WorldScores) -> Differences:
@@ -117,13 +139,9 @@ def new_world(scores: WorldScores) -> Differences:
     count = (~np.isnan(of_families)).sum(axis=0)
     means = defined_mean(of_families, axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        degrees = np.where(count > 1, count - 1.0, np.nan)
-        variances = np.nansum((of_families - means) ** 2, axis=0) / degrees
-        upper = np.triu_indices(len(means), 1)
-        prior, of_prior = moderation(variances[upper], degrees[upper])
-        moderated = (of_prior * prior + degrees * variances) / (of_prior + degrees) if np.isfinite(of_prior) else prior
-        errors = np.sqrt(moderated / count)
-    return Differences(means, errors, np.where(np.eye(len(means), dtype=bool), np.nan, degrees + of_prior))
+        variances, degrees = moderated(np.nansum((of_families - means) ** 2, axis=0) / (count - 1), count - 1)
+        errors = np.sqrt(variances / count)
+    return Differences(means, errors, degrees)
 
 
 def family_means(values: Float64, families: NDArray[np.int64]) -> Float64:
@@ -134,6 +152,18 @@ def family_means(values: Float64, families: NDArray[np.int64]) -> Float64:
 def _pairs(values: Float64) -> Float64:
     """Differences of columns, (W, M) to (W, M, M)."""
     return values[:, :, None] - values[:, None, :]
+
+
+def moderated(variances: Float64, degrees: NDArray[np.int64]) -> tuple[Float64, Float64]:
+    """The variances of pairs, (M, M), moderated by those of all pairs, and their degrees of freedom.
+
+    NaN where a pair has no degree of freedom of its own.
+    """
+    own = np.where(degrees > 0, degrees, np.nan)
+    upper = np.triu_indices(len(variances), 1)
+    prior, of_prior = moderation(variances[upper], own[upper])
+    drawn = (of_prior * prior + own * variances) / (of_prior + own) if np.isfinite(of_prior) else prior
+    return np.asarray(np.where(np.isnan(own), np.nan, drawn)), own + of_prior
 
 
 def moderation(variances: Float64, degrees: Float64) -> tuple[float, float]:
@@ -171,8 +201,7 @@ def confirmed(scores: WorldScores) -> float:
     for family in range(scores.families.max() + 1):
         others = scores.families != family
         numbers = np.unique(scores.families[others], return_inverse=True)[1]
-        rest = replace(scores, families=numbers, means=scores.means[others], noise=scores.noise[others])
-        found = new_world(rest)
+        found = new_world(replace(scores, families=numbers, means=scores.means[others]))
         (own,) = family_means(_pairs(scores.means[~others]), np.zeros((~others).sum(), dtype=np.int64))
         pairs = np.triu(decided(found.p_values, false_discoveries=True), 1) & ~np.isnan(own)
         alike.append((np.sign(own) == np.sign(found.means))[pairs])
@@ -186,8 +215,7 @@ def reliability(scores: WorldScores) -> float:
     Of methods that are defined in all worlds: 1 less the mean square of method by family over that of methods (Hoyt
     1941, which is Cronbach's alpha over families).
     """
-    table = family_means(scores.means, scores.families)
-    table = table[:, ~np.isnan(table).any(axis=0)]
+    table = family_means(scores.means[:, ~np.isnan(scores.means).any(axis=0)], scores.families)
     families, methods = table.shape
     of_methods = table.mean(axis=0)
     rest = table - of_methods - table.mean(axis=1, keepdims=True) + table.mean()

@@ -1,14 +1,23 @@
 """A new method in the worlds whose networks are kept, and its place among those that have results."""
 
 import dataclasses
+import shutil
 from pathlib import Path
 from typing import Any
 import pandas as pd
 from salgen.errors import SalgenError, UndefinedMethodError, warn
 from salgen.evaluation.attribution.method_selection import check_methods_given, select_methods
 from salgen.evaluation.bench.published import published_rows, store_rows
-from salgen.evaluation.bench.standing import Standing, read_costs
-from salgen.evaluation.bench.worlds import WORK, ScoredWorld, WorldSpec, kept_worlds, make_world_data, score_methods
+from salgen.evaluation.bench.standing import COSTS, Standing, read_costs
+from salgen.evaluation.bench.worlds import (
+    WORK,
+    WORLDS,
+    ScoredWorld,
+    WorldSpec,
+    kept_worlds,
+    make_world_data,
+    score_methods,
+)
 from salgen.evaluation.runs.artifacts.saved_maps import folder_name
 
 
@@ -17,38 +26,38 @@ def rank_method(
 ) -> tuple[str, Standing]:
     """Score one method in the kept worlds, and rank it among those that were scored there; returns its call, too.
 
-    `out` gets a folder with the method's name, which goes on where it was stopped: ``<world>/scores.parquet``, and in
-    ``work`` data sets and runs. `quick` takes one world of each family. `options` are further ones of
-    :func:`~salgen.evaluation.runs.running.evaluate`.
+    `out` gets a folder with the method's name, which goes on where it was stopped. It holds results like the published
+    ones, of these worlds and with the method, and in ``work`` data sets and runs. `quick` takes one world of each
+    family. `options` are further ones of :func:`~salgen.evaluation.runs.running.evaluate`.
     """
     call = ranked_call(method, spec.scale)
     kept = kept_worlds(spec, results)
     if quick:
         kept = list({world.family: world for world in reversed(kept)}.values())
-    ranked = []
+    folder, costs, ranked = out / folder_name(call), read_costs(results), []
     for world in kept:
         try:
-            own = _scored(spec, method, world, out / folder_name(call), options)
+            own = _scored(spec, method, world, folder / WORK / world.name, options)
         except UndefinedMethodError as error:
             warn(f"{world.name} is left out: {error}")
             continue
         stated = world.first_rows
         rows = pd.concat([stated[stated["method"] != call], own[own["method"] == call]], ignore_index=True)
         ranked.append(dataclasses.replace(world, rows=rows))
+        own_results = folder / WORLDS / world.name
+        shutil.copytree(world.folder, own_results, dirs_exist_ok=True)
+        store_rows([rows], own_results)
     if not ranked:
         raise SalgenError(f"{method} could explain none of the networks: the warnings say why")
-    return call, Standing.of(ranked, spec.metrics[0], read_costs(results))
+    if costs is not None:
+        costs.to_csv(folder / COSTS)
+    return call, Standing.of(ranked, spec.metrics[0], costs)
 
 
-def _scored(spec: WorldSpec, method: str, world: ScoredWorld, out: Path, options: dict[str, Any]) -> pd.DataFrame:
-    """The scores of a method in a world, which are stored, too."""
-    work = out / WORK / world.name
+def _scored(spec: WorldSpec, method: str, world: ScoredWorld, work: Path, options: dict[str, Any]) -> pd.DataFrame:
+    """The scores of a method in a world."""
     data = make_world_data(world.recipe, work / "data")
-    run = score_methods(spec, world.recipe, data, world.network, [method], work / "run", **options)
-    rows = published_rows(run)
-    (out / world.name).mkdir(exist_ok=True)
-    store_rows([rows], out / world.name)
-    return rows
+    return published_rows(score_methods(spec, world.recipe, data, world.network, [method], work / "run", **options))
 
 
 def ranked_call(given: str, scale: str) -> str:

@@ -24,6 +24,8 @@ MASKS, DRAWS = 5, 60
 METHOD, FLOOR, ADVICE = "method", "floor", "advice"  # roles of rows
 FIRST, TIED, WORSE, UNTESTED = "first", "not told apart", "worse", "not tested"
 NETWORKS, TRAINING, WORLD = "these networks", "another training", "a new world"  # the three questions
+NAMED = 10  # methods that are named as not told apart from the first
+CONFIRMED = "Of pairs that all families but one tell apart the other one confirms"
 COSTS = "costs.csv"  # what maps cost, among the results: written by python -m benchmarks.costs
 
 
@@ -50,9 +52,12 @@ class Answer(NamedTuple):
 
     def __str__(self) -> str:
         """Such as ``"3 of 10 pairs of methods differ. First: rise; not told apart from it: grad-cam, lime"``."""
+        if not self.pairs:
+            return "no pair of methods can be tested"
         first, *tied = self.leading
+        named = [*tied[:NAMED], f"{len(tied) - NAMED} more"] if len(tied) > NAMED else tied or ["none"]
         apart = f"{self.differ} of {self.pairs} pairs of methods differ"
-        return f"{apart}. First: {first}; not told apart from it: {', '.join(tied) or 'none'}"
+        return f"{apart}. First: {first}; not told apart from it: {', '.join(named)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,8 +132,8 @@ class Standing:
                 f"- With other images of these networks (Holm, 5 %): {self.answers[NETWORKS]}",
                 f"- If the same worlds were trained again (Holm, 5 %): {self.answers[TRAINING]}",
                 f"- In a new world (false discoveries, 5 %): {self.answers[WORLD]}",
-                f"Of pairs that all families but one tell apart the other one confirms {self.confirmed:.0%}",
             ]
+            + ([] if np.isnan(self.confirmed) else [f"{CONFIRMED} {self.confirmed:.0%}"])
         )
 
 
@@ -204,4 +209,4 @@ def choice_by_masks(table: pd.DataFrame) -> tuple[float, float]:
 def read_costs(results: Path) -> pd.DataFrame | None:
     """What a map costs, if the results hold it: `passes` and `seconds` by method."""
     path = results / COSTS
-    return pd.read_csv(path, index_col="method") if path.is_file() else None
+    return pd.read_csv(path, index_col="method")[["passes", "seconds"]] if path.is_file() else None

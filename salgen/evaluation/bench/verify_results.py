@@ -6,6 +6,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from salgen.errors import SalgenError
 from salgen.evaluation.bench.published import OF_SAMPLE, SAMPLE, SCORED, published_rows
+from salgen.evaluation.bench.standing import is_floor
 from salgen.evaluation.bench.worlds import ScoredWorld, WorldSpec, kept_worlds, make_world_data, score_methods
 from salgen.seeding import Stream
 
@@ -24,7 +25,7 @@ def result_problems(
     stream = Stream("salgen-bench", seed, "verify")
     kept = kept_worlds(spec, results)
     for index in stream.permutation(len(kept))[:worlds]:
-        calls = sorted(set(kept[index].rows["method"]) & set(spec.methods))
+        calls = sorted(call for call in kept[index].rows["method"].unique() if not is_floor(call))
         chosen = [calls[number] for number in stream.permutation(len(calls))[:methods]]
         try:
             yield from (f"{kept[index].name}: {line}" for line in _wrong_scores(spec, kept[index], chosen, images))

@@ -15,7 +15,16 @@ from benchmarks.without_masks import by_masks, by_planted
 from salgen.cli.main import main
 from salgen.errors import SalgenError
 from salgen.evaluation.bench import judge_metrics as judges
-from salgen.evaluation.bench.judge_metrics import BY_CHANCE, BY_HABIT, JUDGES, TRUTH, FrozenWorld, agreement, agreements
+from salgen.evaluation.bench.judge_metrics import (
+    BEST,
+    BY_CHANCE,
+    BY_HABIT,
+    JUDGES,
+    TRUTH,
+    FrozenWorld,
+    agreement,
+    agreements,
+)
 from salgen.evaluation.bench.standing import is_floor
 from salgen.evaluation.bench.worlds import WORLDS, kept_worlds
 
@@ -59,9 +68,9 @@ def stored(tmp_path):
 
 def test_the_regret_is_against_the_best_of_all_methods_and_printed_within_80_columns(stored, capsys):
     table = judges.standing_of_judges(judges.stored_agreements(stored))
-    assert list(table.index[:1]) == ["good"]
+    assert set(table.index[:2]) == {"good", BEST}
     assert table["regret"].to_dict() == pytest.approx({
-        "good": 0.1, "bad": 0.4, BY_HABIT: 0.4, BY_CHANCE: 0.9 - sum(TRUTHS.values()) / 3,
+        "good": 0.1, BEST: 0.1, "bad": 0.4, BY_HABIT: 0.4, BY_CHANCE: 0.9 - sum(TRUTHS.values()) / 3,
     })  # fmt: skip
     assert table.loc[["good", "bad"], "rank_correlation"].tolist() == pytest.approx([1, -1])
     assert table.loc["good", ["networks", "passes", "photographs"]].tolist() == pytest.approx([3, 7, 0.1])
@@ -69,7 +78,7 @@ def test_the_regret_is_against_the_best_of_all_methods_and_printed_within_80_col
     assert main(["bench", "judges", "--results", str(stored)]) == 0
     out = capsys.readouterr().out
     assert max(map(len, out.splitlines())) <= 80
-    assert "good" in out.splitlines()[1]
+    assert {"good", "bad"} < set(out.split())
     (stored / JUDGES).unlink()
     assert main(["bench", "judges", "--results", str(stored)]) == 2
     assert f"{JUDGES} is missing: fetch the results again" in capsys.readouterr().err
@@ -110,7 +119,7 @@ def test_a_network_judges_by_its_passes_and_by_changed_masks():
     assert costs["masks"] == 0
     assert costs["saco"] > 1
     table = agreements(found[found["method"].isin(truth.index)])
-    assert set(table["judge"]) == {"saco", "masks", BY_HABIT, BY_CHANCE}
+    assert set(table["judge"]) == {"saco", "masks", BEST, BY_HABIT, BY_CHANCE}
 
 
 def tells_extremes():

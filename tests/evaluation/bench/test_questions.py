@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import f as f_distribution
-from scipy.stats import false_discovery_control, norm, ttest_1samp
+from scipy.stats import false_discovery_control, t, ttest_1samp, ttest_rel
 from salgen.evaluation.bench import questions
 from salgen.evaluation.bench.questions import WorldScores
 
@@ -35,22 +35,36 @@ def tables():
     return found, families
 
 
-def test_other_images_and_another_training_add_the_variances_of_its_worlds(tables):
+def test_other_images_add_the_variances_of_worlds_with_satterthwaites_degrees_of_freedom(tables):
     found = questions.these_networks(WorldScores.of(*tables))
     for first, second in itertools.combinations(METHODS, 2):
         pairs = [table[first] - table[second] for table in tables[0].values() if {first, second} <= set(table)]
         mean = np.mean([pair.mean() for pair in pairs])
-        error = np.sqrt(sum(pair.var(ddof=1) / len(pair) for pair in pairs)) / len(pairs)
+        parts = [pair.var(ddof=1) / len(pair) / len(pairs) ** 2 for pair in pairs]
+        degrees = sum(parts) ** 2 / sum(part**2 / (len(pair) - 1) for part, pair in zip(parts, pairs, strict=True))
         place = METHODS.index(first), METHODS.index(second)
         assert found.means[place] == pytest.approx(mean)
-        assert found.errors[place] == pytest.approx(error)
-        assert found.p_values[place] == pytest.approx(2 * norm.sf(abs(mean / error)))
+        assert found.errors[place] == pytest.approx(np.sqrt(sum(parts)))
+        assert found.p_values[place] == pytest.approx(2 * t.sf(abs(mean) / np.sqrt(sum(parts)), degrees))
     assert np.isnan(np.diagonal(found.p_values)).all()
-    scores = dataclasses.replace(WorldScores.of(*tables), trainings=np.full((4, 4), 0.3))
-    alone, trained = questions.these_networks(scores), questions.these_networks(scores, trained_again=True)
+    one, families = worlds(families=1, each=1)
+    paired = ttest_rel(one["0-0"]["lime"], one["0-0"]["rise"])  # which it is in one world
+    assert questions.these_networks(WorldScores.of(one, families)).p_values[2, 3] == pytest.approx(paired.pvalue)
+
+
+def test_another_training_adds_the_moderated_variance_by_training(tables, monkeypatch):
+    trainings = np.full((4, 4), 0.3)
+    scores = dataclasses.replace(WorldScores.of(*tables), trainings=trainings, trained_twice=np.full((4, 4), 5))
+    alone = questions.these_networks(scores)
     shared = 10 - np.add.outer(*[np.array([name == "lime" for name in METHODS])] * 2).clip(max=1)
-    np.testing.assert_allclose(trained.errors**2, alone.errors**2 + 0.3 / shared)
-    np.testing.assert_array_equal(trained.means, alone.means)
+    for prior, of_prior, expected in ((0.0, 0.0, 0.3), (0.1, 15.0, 0.15), (0.1, np.inf, 0.1)):
+        monkeypatch.setattr(questions, "moderation", lambda variances, degrees, prior=(prior, of_prior): prior)
+        found = questions.these_networks(scores, trained_again=True)
+        np.testing.assert_allclose(found.errors**2, alone.errors**2 + expected / shared)
+        np.testing.assert_array_equal(found.means, alone.means)
+        images, training = alone.errors[0, 1] ** 2, expected / 10
+        degrees = (images + training) ** 2 / (images**2 / alone.degrees[0, 1] + training**2 / (5 + of_prior))
+        assert found.degrees[0, 1] == pytest.approx(degrees)
 
 
 def test_worlds_that_were_trained_twice_tell_how_much_trainings_differ():
@@ -62,6 +76,7 @@ def test_worlds_that_were_trained_twice_tell_how_much_trainings_differ():
         tables[str(number)] = pd.DataFrame(moved + rng.normal(0, 0.4, (16, 2)), index, ["grad-cam", "rise"])
     scores = WorldScores.of(tables, dict.fromkeys(tables, "one"))
     assert scores.trainings[0, 1] == pytest.approx(0.18, rel=0.1)
+    assert scores.trained_twice[0, 1] == 1000
     assert scores.trainings[0, 0] == 0
     np.testing.assert_allclose(scores.means[7], tables["7"].loc[5].mean())  # of the first training
     once = WorldScores.of(*worlds())
@@ -108,6 +123,21 @@ def test_methods_that_are_alike_are_seldom_told_apart_in_a_new_world():
     for seed in range(60):
         scores = WorldScores.of(*worlds(seed, families=10, each=3, methods=[*METHODS, *"abcdefgh"]))
         wrong += questions.decided(questions.new_world(scores).p_values, false_discoveries=True).any()
+    assert wrong <= 7  # .05 would be exceeded in one of 80 such counts
+
+
+@pytest.mark.parametrize(("again", "by_training"), [(False, 0.0), (True, 0.05)])
+def test_methods_that_are_alike_are_seldom_told_apart_by_few_images_and_trainings(again, by_training):
+    """Eleven worlds, of which every second has three clusters of images, and every third was trained twice."""
+    rng, wrong, names = np.random.default_rng(0), 0, [*METHODS, *"abcdefgh"]
+
+    def training(world):
+        return rng.normal(0, by_training, 12) + rng.normal(0, 0.2, ((3, 30)[world % 2], 12))
+
+    for _ in range(60):
+        trained = [[training(world) for _ in range(1 if world % 3 else 2)] for world in range(11)]
+        found = questions.these_networks(WorldScores.of_arrays(names, range(11), trained), trained_again=again)
+        wrong += questions.decided(found.p_values, false_discoveries=False).any()
     assert wrong <= 7  # .05 would be exceeded in one of 80 such counts
 
 

@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 import torch
+import salgen
 from salgen.errors import SalgenError, SalgenWarning
 from salgen.evaluation.bench.rank_method import rank_method
 from salgen.evaluation.bench.worlds import WORLDS
@@ -28,14 +29,16 @@ def test_methods_are_ranked_in_one_folder_by_all_worlds_or_quickly_by_one_of_eac
     columns = ["regret", "ahead"]
     assert found.table.loc["slope", columns].tolist() == pytest.approx(found.table.loc["gradient", columns].tolist())
     assert ">  " in next(line for line in found.text(call).splitlines() if line.startswith("slope"))
-    written = pd.read_parquet(tmp_path / "slope" / "mri-lesions-1" / "scores.parquet")
+    written = pd.read_parquet(tmp_path / "slope" / WORLDS / "mri-lesions-1" / "scores.parquet")
     stated = pd.read_parquet(results / WORLDS / "mri-lesions-1" / "scores.parquet").query("training_seed == 7")
     both = [rows.query(f"method == '{name}'").set_index(["metric", "sample_id"])["value"].sort_index()
             for name, rows in (("slope", written), ("gradient", stated))]  # fmt: skip
     pd.testing.assert_series_equal(*both)
+    read = salgen.bench.table(tmp_path / "slope")  # results like the published ones
+    pd.testing.assert_frame_equal(read.table, found.table)
     both = rank_method(spec, "gradient", results, tmp_path, quick=True)[1]
     assert (both.worlds, both.families) == (2, 2)
-    assert {path.name for path in (tmp_path / "gradient").iterdir()} == {"lesions-on-noise-1", "mri-lesions-1", "work"}
+    assert {path.name for path in (tmp_path / "gradient" / WORLDS).iterdir()} == {"lesions-on-noise-1", "mri-lesions-1"}
 
 
 def test_a_method_that_takes_none_of_the_networks_is_refused(spec, results, tmp_path):
