@@ -49,9 +49,10 @@ class Results:
         records = sorted((self.folder / WORLDS).glob(f"*/{RECORD}"))
         for path in records:
             for attempt in json.loads(path.read_text())["attempts"]:
-                wrong = attempt["accuracy"] < self.spec.accuracy
-                uncertified = attempt["certified"] < self.spec.certified
-                tried["wrong" if wrong else "uncertified" if uncertified else "taken"] += 1
+                if "accuracy" in attempt:  # else its data could not be made
+                    wrong = attempt["accuracy"] < self.spec.accuracy
+                    uncertified = attempt["certified"] < self.spec.certified
+                    tried["wrong" if wrong else "uncertified" if uncertified else "taken"] += 1
         return (
             f"{len(records)} of {len(self.spec.worlds)} worlds were tried. Of {tried.total()} networks that were "
             f"trained for them {tried['wrong']} were right on fewer than 80 % of the images. {tried['uncertified']} "

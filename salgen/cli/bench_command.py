@@ -121,5 +121,8 @@ def run(out: str, part: str, max_memory: float | None) -> None:
     spec = world_spec()
     for world in spec.part(part):
         record = json.loads((run_world(spec, world, Path(out), max_memory=max_memory) / RECORD).read_text())
-        tried = [f"{one['accuracy']:.0%} right, {one['certified']:.0%} certified" for one in record["attempts"]]
+        tried = [
+            one.get("impossible") or f"{one['accuracy']:.0%} right, {one['certified']:.0%} certified"
+            for one in record["attempts"]
+        ]
         click.echo(f"{world.name}: {'; '.join(tried)}: {'scored' if record['passed'] else 'left out'}")

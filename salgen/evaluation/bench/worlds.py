@@ -114,15 +114,21 @@ def run_world(spec: WorldSpec, world: World, out: Path, **options: Any) -> Path:
     further ones of :func:`~salgen.evaluation.runs.running.evaluate`.
 
     The record has for each recipe that was tried `accuracy`, `certified`, and `seconds` of processor time since the
-    last start.
+    last start; of one whose data cannot be made, `impossible` says why.
     """
     results, work = out / world.name, out / WORK / world.name
     if (results / RECORD).is_file():
         return results
     kept = world.name in spec.kept
-    attempts, runs = [], []
+    attempts: list[dict[str, Any]] = []
+    runs: list[Run] = []
     for number, recipe in enumerate(world.recipes):
         folder, started = work / str(number), time.process_time()
+        try:
+            make_world_data(recipe, folder / "data")
+        except SalgenError as error:
+            attempts.append({"impossible": str(error)})
+            continue
         first = _run(spec, recipe, folder, 0, ["gradient"], options)
         accuracy, certified = first.record.models[0].accuracy, float(is_certified(published_rows(first)).mean())
         if accuracy >= spec.accuracy and certified >= spec.certified:

@@ -265,6 +265,6 @@ class Lesions(GeneratorPlugin):
     def _no_place(self, index: int) -> SalgenError:
         height, width = self.image_size
         return SalgenError(
-            f"no place for the lesions in brain slice {index}: diameter {self.diameter}, {self.lesions} lesions, "
+            f"no place for the lesions on background {index}: diameter {self.diameter}, {self.lesions} lesions, "
             f"region {self.region}, image {height}x{width}; make diameter or lesions smaller"
         )

@@ -39,10 +39,13 @@ def test_a_world_is_scored_by_the_first_recipe_that_passes(spec, results, tmp_pa
     (small,) = spec.worlds[0].recipes
     untrained = dataclasses.replace(small, model="lesion-cnn", settings={"widths": [4], "hidden": 4, "epochs": 1})
     strict = dataclasses.replace(spec, accuracy=1.1)
-    rejected = run_world(strict, World("rejected", "lesions", [untrained, small]), tmp_path)
+    crowded = dataclasses.replace(small, parameters={"image_size": [32, 32], "diameter": 15, "lesions": 9})
+    rejected = run_world(strict, World("rejected", "lesions", [crowded, untrained, small]), tmp_path)
     record = json.loads((rejected / "world.json").read_text())
     assert not record["passed"]
-    assert len(record["attempts"]) == 2
+    impossible, *tried = record["attempts"]
+    assert impossible["impossible"].startswith("no place for the lesions")
+    assert [set(attempt) for attempt in tried] == [{"accuracy", "certified", "seconds"}] * 2
     assert [path.name for path in rejected.iterdir()] == ["world.json"]
 
     kept = results / WORLDS / "lesions-on-noise-1"

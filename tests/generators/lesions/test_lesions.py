@@ -122,5 +122,5 @@ def test_factors_have_the_same_keys_for_every_sample():
 
 def test_no_place_is_an_error_that_says_what_to_change():
     plugin = Flat(image_size=(16, 16), diameter=9)
-    with pytest.raises(SalgenError, match=r"no place for the lesions in brain slice \d: diameter 9, 2 lesions"):
+    with pytest.raises(SalgenError, match=r"no place for the lesions on background \d: diameter 9, 2 lesions"):
         [drawn(plugin, index) for index in range(2)]
