@@ -24,6 +24,7 @@ from salgen.evaluation.diagnostics.markdown import markdown_table
 ROOT = Path(__file__).parents[1]
 RESULTS, PAGE = ROOT / "results", ROOT / "docs" / "findings.md"
 FIRST = 12  # methods of the order that are shown
+TIED = 5  # methods not told apart from the first that are named
 KNOWN = (HABIT, "integrated-gradients", "center", "sobel", "random")  # shown, too
 N_KINDS = len(set(KINDS.values()))
 RELIABLE = 0.9
@@ -78,7 +79,8 @@ class Results:
         for question, answer in self.standing.answers.items():
             first, *tied = (f"`{method}`" for method in answer.leading)
             share = f"{answer.differ / answer.pairs:.0%}"
-            rows.append([question, str(answer.differ), str(answer.pairs), share, first, ", ".join(tied)])
+            named = [*tied[:TIED], f"{len(tied) - TIED} more"] if len(tied) > TIED else tied
+            rows.append([question, str(answer.differ), str(answer.pairs), share, first, ", ".join(named)])
         return markdown_table(["question", "pairs that differ", "of", "share", "first", "not told apart from it"], rows)
 
     def quality(self) -> str:
