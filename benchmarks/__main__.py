@@ -84,9 +84,9 @@ def main() -> None:
         "is up to 64 MB of the data set that are kept, ids and predictions, and the scores of one metric.",
         "\n".join(growth.lines(growth.SIZES)),
         "## On a GPU",
-        "`python -m benchmarks.gpu PART` measures training at the paper's scale, every method beside captum and "
-        "pytorch-grad-cam, metrics, worlds of salgen-bench beside their published scores, and Budding et al. 2021 end "
-        "to end, on a CUDA device.",
+        "`python -m benchmarks.gpu PART` measures on a CUDA device: training at the paper's scale, metrics, and every "
+        "method beside captum and pytorch-grad-cam. `worlds` compares with published scores of salgen-bench, "
+        "`budding2021` runs the paper end to end.",
         campaign.results_text(),
     ]
     text = "\n\n".join(parts) + "\n"

@@ -114,7 +114,7 @@ def run_world(spec: WorldSpec, world: World, out: Path, **options: Any) -> Path:
     further ones of :func:`~salgen.evaluation.runs.running.evaluate`.
 
     The record has for each recipe that was tried `accuracy`, `certified`, and `seconds` of processor time since the
-    last start; of one whose data cannot be made, `impossible` says why.
+    last start. If its data cannot be made, `impossible` says why.
     """
     results, work = out / world.name, out / WORK / world.name
     if (results / RECORD).is_file():
