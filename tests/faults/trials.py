@@ -20,6 +20,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest import mock
 import pytest
 import torch
 import salgen
@@ -247,12 +248,10 @@ def _address_space() -> int:
 @contextlib.contextmanager
 def _places(scratch: Path, cache: Path) -> Any:
     """Temporary files and the cache in places of the box's own."""
-    before = {name: os.environ.get(name) for name in ("TMPDIR", "SALGEN_CACHE")}
     usual = tempfile.tempdir
-    os.environ |= {"TMPDIR": str(scratch), "SALGEN_CACHE": str(cache)}
-    tempfile.tempdir = None
-    try:
-        yield
-    finally:
-        tempfile.tempdir = usual
-        os.environ |= {name: value for name, value in before.items() if value is not None}
+    with mock.patch.dict(os.environ, {"TMPDIR": str(scratch), "SALGEN_CACHE": str(cache)}):
+        tempfile.tempdir = None
+        try:
+            yield
+        finally:
+            tempfile.tempdir = usual
