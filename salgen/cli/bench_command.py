@@ -74,7 +74,7 @@ def judges(results: str) -> None:
 @click.argument("method", metavar="METHOD")
 @results_folder
 @click.option("--out", type=click.Path(), metavar="FOLDER", default="salgen-bench-rank")
-@click.option("--quick", is_flag=True, help="One world of each family.")
+@click.option("--quick", is_flag=True, help="One world of each family, by average precision alone.")
 @max_memory
 def rank(method: str, results: str, out: str, quick: bool, max_memory: float | None) -> None:
     """Run METHOD, a call or PACKAGE.MODULE:NAME, in the worlds whose networks are kept, and show its place."""

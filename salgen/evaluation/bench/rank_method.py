@@ -28,12 +28,14 @@ def rank_method(
 
     `out` gets a folder with the method's name, which goes on where it was stopped. It holds results like the published
     ones, of these worlds and with the method, and in ``work`` data sets and runs. `quick` takes one world of each
-    family. `options` are further ones of :func:`~salgen.evaluation.runs.running.evaluate`.
+    family and the first metric alone. `options` are further ones of
+    :func:`~salgen.evaluation.runs.running.evaluate`.
     """
     call = ranked_call(method, spec.scale)
     kept = kept_worlds(spec, results)
     if quick:
         kept = list({world.family: world for world in reversed(kept)}.values())
+        spec = dataclasses.replace(spec, metrics=spec.metrics[:1])
     folder, costs, ranked = out / folder_name(call), read_costs(results), []
     for world in kept:
         try:

@@ -37,6 +37,9 @@ def test_methods_are_ranked_in_one_folder_by_all_worlds_or_quickly_by_one_of_eac
     read = salgen.bench.table(tmp_path / "slope")  # results like the published ones
     pd.testing.assert_frame_equal(read.table, found.table)
     both = rank_method(spec, "gradient", results, tmp_path, quick=True)[1]
+    rank_method(spec, "gradient", results, tmp_path)  # goes on with the other metrics
+    rows = pd.read_parquet(tmp_path / "gradient" / WORLDS / "mri-lesions-1" / "scores.parquet")
+    assert set(rows.loc[rows["method"] == "gradient", "metric"]) == set(spec.metrics)
     assert (both.worlds, both.families) == (2, 2)
     assert {path.name for path in (tmp_path / "gradient" / WORLDS).iterdir()} == {"lesions-on-noise-1", "mri-lesions-1"}
 
