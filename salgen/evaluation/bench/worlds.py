@@ -151,9 +151,8 @@ def run_world(spec: WorldSpec, world: World, out: Path, **options: Any) -> Path:
 def _run(
     spec: WorldSpec, recipe: WorldRecipe, folder: Path, seed: int, methods: Sequence[str], options: Mapping[str, Any]
 ) -> Run:
-    """The scores of some methods under one training, and of those that were scored before."""
+    """The scores of some methods on the data in a folder under one training, and of those that were scored before."""
     data, network = folder / "data", folder / NETWORK.format(seed)
-    make_world_data(recipe, data)
     settings = {**recipe.settings, "reliance": RELIANCE}
     train(data, network, model=recipe.model, settings=settings, seed=recipe.seed + seed)
     freeze(network, data)
